@@ -130,13 +130,15 @@ class _Postgres:
         """Read who holds which terms; what is counted must be what is held."""
         found, counted = set(), set()
         for space in self._bound():
+            asked = "SELECT secret FROM weft.namespace WHERE namespace = %s"
+            secret = self.db.execute(asked, [space]).fetchone()[0].bytes
             rows = self.db.execute(
                 "SELECT c.number, c.terms, t.length, t.held, t.counts FROM weft.chunk AS c"
                 " JOIN weft.chunk_term AS t USING (namespace) WHERE namespace = %s AND t.chunk = c.number",
                 [space],
             )
-            for number, terms, length, held, counts in rows:
-                named = {term_number(space, term): term for term in terms}
+            for number, terms, length, held, counts in rows.fetchall():
+                named = {term_number(secret, term): term for term in terms}
                 found |= {
                     (space, named[term], chunks[number], count, length)
                     for term, count in zip(held, counts, strict=True)

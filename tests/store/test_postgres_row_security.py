@@ -17,6 +17,7 @@ from weft.errors import AccessDenied
 from weft.records import Fact, FactEvent, Job, LlmRun, Usage
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import statement
+from weft.store.postgres.terms import term_number
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -161,6 +162,38 @@ def test_nothing_reveals_a_row_or_a_name_or_a_key_or_a_term_of_another_namespace
         count = "SELECT count(*) FROM {} AS r"
         filled = {name for name in relations(db) if db.execute(count.format(name)).fetchone() != (0,)}
         assert filled == {f"weft.{table}" for table in (*tables_by_namespace(db), "schema_version")}, "fill or guard"
+
+
+def test_a_dictionary_finds_no_term_of_another_namespace(postgres_dsn):
+    """Equal texts have different numbers, and a transaction reads the secret of its namespace only."""
+    fill_all(PostgresDatabase(postgres_dsn), "mine", THEIRS).close()
+    with psycopg.connect(postgres_dsn) as db:
+        secrets = dict(db.execute("SELECT namespace, secret FROM weft.namespace").fetchall())
+        words = [term for (term,) in db.execute("SELECT term FROM weft.term WHERE namespace = %s", [THEIRS])]
+        held = "SELECT DISTINCT unnest(held) FROM weft.chunk_term WHERE namespace = %s"
+        theirs = {number for (number,) in db.execute(held, [THEIRS])}
+    assert {term_number(secrets[THEIRS].bytes, word) for word in words} == theirs != set()
+    for key in (secrets["mine"].bytes, b"", THEIRS.encode()):
+        guesses = (word if key else f"{THEIRS}\0{word}" for word in words)
+        assert theirs.isdisjoint(term_number(key, guess) for guess in guesses)
+    with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role, psycopg.connect(role) as db:
+        db.execute("SELECT set_config('weft.namespace', 'mine', TRUE)")
+        assert db.execute("SELECT secret FROM weft.namespace").fetchall() == [(secrets["mine"],)]
+
+
+def test_a_namespace_that_another_process_created_again_is_found(postgres_dsn):
+    """Its secret is new, so that no process may keep the old one."""
+    ours, others = PostgresDatabase(postgres_dsn), PostgresDatabase(postgres_dsn)
+    for _ in range(2):
+        others.drop("default")
+        others.store("default").write_model(MODEL)
+        others.store("default").write(make_batch("alpha", ["one"]))
+        assert keyword(ours.store("default"), "one") == ["one"]
+    ours.store("default").write(make_batch("be", ["two"]))
+    assert keyword(others.store("default"), "two") == ["two"]
+    assert others.check() == []
+    ours.close()
+    others.close()
 
 
 def check_walls(db, mine, theirs, *, open_to_read=frozenset(OPEN_TO_READ)):

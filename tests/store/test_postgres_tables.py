@@ -1,12 +1,15 @@
 """Tables of a server: schema versions and migrations."""
 
 import uuid
+from hashlib import blake2b
 
 import postgres
 import psycopg
 import pytest
 from contract import MODEL, keyword, make_batch
 from logical import content
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from test_postgres_row_security import check_walls, fill_all, revealed
 
 from weft.errors import SchemaMismatch
 from weft.store.postgres import schema
@@ -49,6 +52,84 @@ def test_schema_and_migrations_give_the_same_tables(bare):
 
     assert made[0] == made[1]
     assert all(len(rows) > 3 for rows in made[0])
+
+
+def create_version_3(dsn, filled):
+    """Create the tables of schema 3, with the rows of another database and the term numbers of that time."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        for number in (1, 2, 3):
+            for line in schema.statements(load_migrations("postgres")[number], partitions=2):
+                if schema.CLOSED not in line:
+                    db.execute(line)
+        db.execute("INSERT INTO weft.schema_version (version, step) VALUES (3, 0)")
+    with psycopg.connect(filled) as source, psycopg.connect(make_conninfo(dsn, user=owner_of(filled))) as db:
+        db.execute("SET session_replication_role = replica")  # rows come in any order
+        columns = db.execute(
+            "SELECT a.attrelid::regclass::text, string_agg(a.attname, ', ') FROM pg_attribute AS a"
+            " JOIN pg_class AS c ON c.oid = a.attrelid AND c.relnamespace = 'weft'::regnamespace"
+            " WHERE (c.relkind = 'p' OR c.relname = 'api_key') AND a.attnum > 0 AND a.attgenerated = '' GROUP BY 1"
+        )
+        for table, names in columns.fetchall():
+            with (
+                source.cursor().copy(f"COPY (SELECT {names} FROM {table}) TO STDOUT") as rows,
+                db.cursor().copy(f"COPY {table} ({names}) FROM STDIN") as copied,
+            ):
+                for row in rows:
+                    copied.write(row)
+        hashed = "UPDATE weft.chunk_term SET held = %s WHERE namespace = %s AND chunk = %s"
+        for namespace, chunk, terms in db.execute("SELECT namespace, number, terms FROM weft.chunk").fetchall():
+            db.execute(hashed, [sorted(number_of_version_3(namespace, term) for term in terms), namespace, chunk])
+
+
+def owner_of(dsn):
+    return conninfo_to_dict(dsn)["user"]
+
+
+def number_of_version_3(namespace, term):
+    return int.from_bytes(blake2b(f"{namespace}\0{term}".encode(), digest_size=8).digest(), "little") >> 1
+
+
+class InterruptedAtSecondSecret(psycopg.Connection):
+    """A connection whose user gives up while the second namespace is hashed again."""
+
+    secrets = 0
+
+    def execute(self, query, params=None, **options):
+        if isinstance(query, str) and query.startswith("UPDATE weft.namespace SET secret"):
+            self.secrets += 1
+            if self.secrets == 2:
+                raise KeyboardInterrupt
+        return super().execute(query, params, **options)
+
+
+def test_tables_of_version_3_are_closed_and_their_terms_hashed_with_a_secret(postgres_dsn, bare):
+    """A superuser migrates the tables of another role; after an interruption the rest is done."""
+    fill_all(PostgresDatabase(postgres_dsn), "mine", "theirs").close()
+    name = conninfo_to_dict(bare)["dbname"]
+    with postgres.new_role(bare, name=f"{postgres.ROLE}_owner", grants=[f"CREATE ON DATABASE {name}"]) as owner:
+        create_version_3(owner, postgres_dsn)
+        with pytest.raises(SchemaMismatch, match="schema 3"):
+            PostgresDatabase(owner)
+        with InterruptedAtSecondSecret.connect(bare, autocommit=True) as db, pytest.raises(KeyboardInterrupt):
+            schema.migrate(db, where="here")
+        with psycopg.connect(bare, autocommit=True) as db:
+            asked = "SELECT namespace FROM weft.namespace WHERE secret IS NULL"
+            assert db.execute(asked).fetchall() == [("theirs",)]
+            assert schema.migrate(db, where="here") == ["schema 5", "schema 6"]
+            owned = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'weft'::regnamespace"
+            assert db.execute(owned).fetchall() == [(owner_of(owner),)]
+        assert content(bare) == content(postgres_dsn)
+        database = PostgresDatabase(owner)
+        assert database.namespaces() == ["mine", "theirs"]
+        assert database.check() == []
+        with postgres.new_role(owner, creator=bare, grants=postgres.ORDINARY) as role:
+            served = PostgresDatabase(role)
+            assert keyword(served.store("mine"), "ledger") == keyword(database.store("mine"), "ledger") != []
+            served.close()
+            with psycopg.connect(role, autocommit=True) as db:
+                check_walls(db, "mine", "theirs")
+                assert revealed(db, ["mine", "theirs"]) == set()
+        database.close()
 
 
 NEXT = """

@@ -20,7 +20,9 @@ BY_NAME = {
     "bind_namespace": "binds the transaction to it",
     "find_namespace": "asks whether it exists",
     "lock_namespace": "asked before it is known to exist",
+    "namespace_secret": "asked beside its row",
     "try_namespace": "asked before it is known to exist",
+    "write_secret": "changes its row",
     "write_namespace": "makes it",
     "delete_namespace": "asked by whoever has nothing but its name",
     "find_calibration": "asked by whoever has nothing but its name",
@@ -98,6 +100,7 @@ ONLY_POSTGRES = {
     "has_content": "list_namespaces sees no table but that of the namespaces",
     "holders": "terms of chunks",
     "lock_namespace": "a namespace has one writer, not the whole database",
+    "namespace_secret": "terms of chunks",
     "sample_vectors": "an index does not see every vector",
     "search_fact_vectors_index": "by an index",
     "search_terms": "terms of chunks",
@@ -106,6 +109,7 @@ ONLY_POSTGRES = {
     "search_vector_index": "by an index",
     "try_namespace": "a namespace has one writer, not the whole database",
     "write_chunk_term": "terms of chunks",
+    "write_secret": "terms of chunks",
 }
 
 OWN_VALUES = {

@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -223,11 +222,7 @@ class Connections:
                 self._bind(session, before)
 
     def _bind(self, session: PostgresSession, namespace: str) -> None:
-        if self.has_citus:
-            session.set_local("citus.propagate_set_commands", "'local'")
-            session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
-        else:
-            session.run("bind_namespace", {"name": namespace})  # a literal would be visible in pg_stat_activity
+        session.bind(namespace, has_citus=self.has_citus)
         self._local.namespace = namespace
 
     @contextmanager

@@ -39,11 +39,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from uuid import uuid4
 
 import psycopg
+from pgvector.psycopg import register_vector
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
 from weft.store.sql_files import load_citus_script, load_migrations, load_schema
 
@@ -60,6 +63,9 @@ MIN_SERVER_VERSION = 140000
 
 ROW_SECURITY_VERSION = 4
 """Schema version from which partitions have row security too."""
+
+TERM_SECRET_VERSION = 5
+"""Schema version from which terms are hashed with the secret of their namespace."""
 
 CLOSED = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
 """Actions that hide all rows of a table without a policy."""
@@ -159,10 +165,7 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
                     if has_citus and (table := _TABLE.match(statement)):
                         _distribute(db, [table[1]])
                     db.execute("UPDATE weft.schema_version SET step = %s", [place])
-            if number == ROW_SECURITY_VERSION:
-                _close_partitions(db)
-                if has_citus:
-                    _open_terms(db)
+            _complete(db, number, has_citus=has_citus)
             db.execute("UPDATE weft.schema_version SET version = %s, step = 0", [number])
             logger.info("migrated %s to schema %d", where, number)
             done.append(f"schema {number}")
@@ -257,6 +260,28 @@ def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None
             db.execute("SELECT create_distributed_table(%s, 'namespace')", [table])
         else:
             db.execute("SELECT create_distributed_table(%s, 'namespace', colocate_with => 'weft.namespace')", [table])
+
+
+def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool) -> None:
+    """Do the part of a migration that depends on the content of the database; it can be repeated."""
+    if version == ROW_SECURITY_VERSION:
+        _close_partitions(db)
+        if has_citus:
+            _open_terms(db)
+    if version == TERM_SECRET_VERSION:
+        _rehash_terms(db, has_citus=has_citus)
+
+
+def _rehash_terms(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
+    """Give each namespace without a secret one, and hash its terms again; one transaction for each namespace."""
+    register_vector(db)
+    for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE secret IS NULL ORDER BY 1").fetchall():
+        with db.transaction():
+            session = PostgresSession(db, samples={})
+            session.bind(name, has_citus=has_citus)
+            session.lock(name)
+            session.run("write_secret", {"name": name, "secret": uuid4()})
+            session.rebuild_terms(name)
 
 
 def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import psycopg
 from pgvector import Vector as PgVector
+from psycopg import sql
 from psycopg.rows import TupleRow
 
 from weft.records import Filter, Problem, Ranking, Vector
@@ -27,8 +28,8 @@ STREAM_ROWS = 2000
 @cache
 def statement(name: str, dimension: int = 0) -> str:
     """Return a statement with the placeholders of the driver; vector index statements need the `dimension`."""
-    sql = load_queries("postgres")[name].replace("{dimension}", str(int(dimension)))
-    return _PLACEHOLDER.sub(r"%(\1)s", sql.replace("%", "%%")).rstrip(";")
+    text = load_queries("postgres")[name].replace("{dimension}", str(int(dimension)))
+    return _PLACEHOLDER.sub(r"%(\1)s", text.replace("%", "%%")).rstrip(";")
 
 
 class PostgresSession:
@@ -40,6 +41,7 @@ class PostgresSession:
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
+        self._secrets: dict[Namespace, bytes] = {}
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -64,6 +66,14 @@ class PostgresSession:
             with self._db.cursor() as cursor:
                 cursor.executemany(statement(name), rows)
                 self._count(cursor)
+
+    def bind(self, namespace: str, *, has_citus: bool) -> None:
+        """Bind the rest of the transaction to a namespace for row security."""
+        if has_citus:
+            self.set_local("citus.propagate_set_commands", "'local'")
+            self.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
+        else:
+            self.run("bind_namespace", {"name": namespace})  # a literal would be visible in pg_stat_activity
 
     def set_local(self, name: str, value: str) -> None:
         """Change a server setting for the rest of the transaction, also on the shards that it uses."""
@@ -116,6 +126,19 @@ class PostgresSession:
         return vectors.search_facts(self, namespace, vector, model=model, limit=limit)
 
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
+
+    def term_secret(self, namespace: Namespace) -> bytes:
+        """
+        Return the key of the term hashes of a namespace; empty if it does not exist.
+
+        Each transaction reads it again, because another process may have dropped and created the namespace.
+        """
+        if namespace not in self._secrets:
+            found = self.one("namespace_secret", {"name": namespace})
+            if found is None:
+                return b""
+            self._secrets[namespace] = found.bytes
+        return self._secrets[namespace]
 
     def term_changes(self, namespace: Namespace) -> terms.TermChanges:
         return terms.TermChanges(self, namespace=namespace)

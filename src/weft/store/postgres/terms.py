@@ -1,16 +1,17 @@
 """
 Keyword search in PostgreSQL: BM25 in three steps, from many approximate candidates to few exact scores.
 
-A chunk has one row in `weft.chunk_term`. Terms are stored as 63-bit numbers (`term_number`), hashed from the namespace
-and the term, so that the GIN index over all namespaces never leads from one namespace to another:
+A chunk has one row in `weft.chunk_term`. Terms are stored as 63-bit numbers (`term_number`): hashes keyed with the
+secret of the namespace. So the GIN index over all namespaces never leads from one namespace to another, and nobody can
+look up words in it without the secret (here 16 zero bytes):
 
-    "fox fox owl"   held     {2255737815526626541, 4329395955284190694}   owl, fox: ascending, with a GIN index
-                    counts   {1, 2}                                       frequencies
+    "fox fox owl"   held     {916088246399846013, 3428793422154802703}   owl, fox: ascending, with a GIN index
+                    counts   {1, 2}                                      frequencies
                     length   3
-                    weights  {284190694: 1.375, 526626541: 1.0}           fox, owl: saturated frequencies at the
-                                                                          number modulo SPARSE_DIMENSIONS
+                    weights  {154802703: 1.375, 399846013: 1.0}          fox, owl: saturated frequencies at the
+                                                                         number modulo SPARSE_DIMENSIONS
 
-1. Candidates: chunks that contain one of the rarest query terms, `held && {4329395955284190694}`.
+1. Candidates: chunks that contain one of the rarest query terms, `held && {3428793422154802703}`.
 2. Order: inner product of `weights` and the idf values of all query terms, computed by pgvector.
 3. Exact scores: BM25 from frequencies and lengths, for the first candidates only.
 
@@ -29,7 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from pgvector import SparseVector
@@ -65,16 +66,20 @@ MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
 
 
 @lru_cache(maxsize=100_000)
-def term_number(namespace: Namespace, term: str) -> int:
-    """Return the number of a term in a namespace: 63 bits, the same on every machine."""
-    text = f"{namespace}\0{term}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little") >> 1
+def term_number(secret: bytes, term: str) -> int:
+    """Return the number of a term in the namespace with this secret: 63 bits, the same on every machine."""
+    text = term.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8, key=secret).digest(), "little") >> 1
+
+
+class _Session(Session, Protocol):
+    def term_secret(self, namespace: Namespace) -> bytes: ...
 
 
 class TermChanges:
     """Collects the changes of a transaction to the keyword index and applies them once."""
 
-    def __init__(self, db: Session, *, namespace: Namespace) -> None:
+    def __init__(self, db: _Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
@@ -97,8 +102,9 @@ class TermChanges:
         if any(count < 0 for count in counts.values()):
             self._db.run("drop_terms", key)
         mean = self._mean_length()
+        secret = self._db.term_secret(self._namespace)
         written = [
-            {**key, "chunk": number, **_columns(self._namespace, terms, length=length, mean=mean)}
+            {**key, "chunk": number, **_columns(secret, terms, length=length, mean=mean)}
             for number, (terms, length) in sorted(self._written.items())
         ]
         self._db.run_many("write_chunk_term", written)
@@ -111,7 +117,7 @@ class TermChanges:
 
 
 def search(
-    db: Session,
+    db: _Session,
     namespace: Namespace,
     query_terms: Sequence[str],
     *,
@@ -132,13 +138,14 @@ def search(
     maximum = ceiling(list(idfs.values()))
     known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
     values: dict[str, Any] = {"namespace": namespace}
-    values["weights"] = _sparse({term: idfs[term] for term in known}, namespace)
+    secret = db.term_secret(namespace)
+    values["weights"] = _sparse({term: idfs[term] for term in known}, secret)
     if where:
         allowed = [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
         values["numbers"] = json.dumps(allowed)
     best: list[Scored] = []
     for rarest in _prefixes(known, counts):
-        values["held"] = [term_number(namespace, term) for term in rarest]
+        values["held"] = [term_number(secret, term) for term in rarest]
         rescore = partial(_rescore, db, namespace, terms=known, idfs=idfs, mean_length=mean_length)
         statement = "search_terms_among" if where else "search_terms"
         best = _best(db, statement, values, limit=limit, rescore=rescore)
@@ -156,7 +163,7 @@ def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str
 
 
 def find_chunks_with_terms(
-    db: Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    db: _Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
 ) -> dict[str, set[int]]:
     """
     Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
@@ -165,12 +172,13 @@ def find_chunks_with_terms(
     """
     found: dict[str, set[int]] = {name: set() for name in wanted}
     counts = count(db, namespace, {term for groups in wanted.values() for group in groups for term in group})
+    secret = db.term_secret(namespace) if counts else b""
     rows = []
     for name, groups in wanted.items():
         known = [[term for term in sorted(group) if term in counts] for group in groups if group]
         if known and all(known):
             known.sort(key=lambda group: sum(counts[term] for term in group))
-            first, *rest = [[term_number(namespace, term) for term in group] for group in known]
+            first, *rest = [[term_number(secret, term) for term in group] for group in known]
             rows.append([name, first, rest])
     values = {"namespace": namespace, "wanted": json.dumps(rows, ensure_ascii=False)}
     for name, chunk in db.run("holders", values) if rows else ():
@@ -178,19 +186,20 @@ def find_chunks_with_terms(
     return found
 
 
-def are_sound(db: Session, namespace: Namespace) -> bool:
+def are_sound(db: _Session, namespace: Namespace) -> bool:
     """Return whether the keyword index matches the terms of the chunks."""
     counts: Counter[str] = Counter()
+    secret = db.term_secret(namespace)
     for _, text, length, *stored in db.stream("all_chunk_terms", {"namespace": namespace}):
         terms = json.loads(text)
         counts.update(terms.keys())
-        expected = _columns(namespace, terms, length=length, mean=1.0)
+        expected = _columns(secret, terms, length=length, mean=1.0)
         if stored != [expected["held"], expected["counts"], expected["length"]]:
             return False
     return dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
 
 
-def rebuild(db: Session, namespace: Namespace) -> int:
+def rebuild(db: _Session, namespace: Namespace) -> int:
     """Build the keyword index again from the terms of the chunks; return the number of chunks."""
     rows = db.run("all_terms", {"namespace": namespace})
     for name in ("delete_chunk_terms", "delete_terms"):
@@ -215,7 +224,7 @@ def _prefixes(known: Sequence[str], counts: Mapping[str, int]) -> Iterator[Seque
 
 
 def _rescore(
-    db: Session,
+    db: _Session,
     namespace: Namespace,
     chunks: Sequence[int],
     *,
@@ -226,7 +235,8 @@ def _rescore(
     """Return chunks with exact scores, best first; ties by id."""
     if not chunks:
         return []
-    held = [term_number(namespace, term) for term in terms]
+    secret = db.term_secret(namespace)
+    held = [term_number(secret, term) for term in terms]
     rows = db.run("chunk_frequencies", {"namespace": namespace, "chunks": list(chunks), "held": held})
     lengths = np.array([length for _, _, length, _ in rows], dtype=np.float64)
     frequencies = np.array([counts for *_, counts in rows], dtype=np.float64)
@@ -272,23 +282,23 @@ def _bound_of_others(best: Sequence[Scored], found: Mapping[int, float]) -> floa
     return min(found.values()) * max(ratio, 1.0) * (1 + 1e-6)
 
 
-def _columns(namespace: Namespace, terms: Mapping[str, int], *, length: int, mean: float) -> dict[str, object]:
+def _columns(secret: bytes, terms: Mapping[str, int], *, length: int, mean: float) -> dict[str, object]:
     """Return the columns of `weft.chunk_term` for a chunk."""
     norm = K1 * (1 - B + B * length / max(mean, 1e-9))
     kept = sorted(terms, key=lambda term: (-terms[term], term))[:MAX_SPARSE_TERMS]
     saturated = {term: terms[term] * (K1 + 1) / (terms[term] + norm) for term in kept}
-    numbered = sorted((term_number(namespace, term), min(count, MAX_FREQUENCY)) for term, count in terms.items())
+    numbered = sorted((term_number(secret, term), min(count, MAX_FREQUENCY)) for term, count in terms.items())
     return {
         "held": [number for number, _ in numbered],
         "counts": [count for _, count in numbered],
         "length": min(length, MAX_LENGTH),
-        "weights": _sparse(saturated, namespace),
+        "weights": _sparse(saturated, secret),
     }
 
 
-def _sparse(weights: Mapping[str, float], namespace: Namespace) -> SparseVector:
+def _sparse(weights: Mapping[str, float], secret: bytes) -> SparseVector:
     """Return weights by term as a sparse vector; terms with the same remainder are added up."""
     places: dict[int, float] = defaultdict(float)
     for term, weight in weights.items():
-        places[term_number(namespace, term) % SPARSE_DIMENSIONS] += weight
+        places[term_number(secret, term) % SPARSE_DIMENSIONS] += weight
     return SparseVector(dict(sorted(places.items())), SPARSE_DIMENSIONS)

@@ -16,7 +16,8 @@ CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
     chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
-    length bigint NOT NULL DEFAULT 0       -- number of terms of all chunks, for BM25
+    length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
+    secret uuid NOT NULL DEFAULT gen_random_uuid() -- key of the hashes in `chunk_term`
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -63,7 +64,7 @@ CREATE TABLE weft.chunk (
 CREATE TABLE weft.chunk_term (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
-    held bigint[] NOT NULL,                -- hash of each of its terms and the namespace
+    held bigint[] NOT NULL,                -- hash of each of its terms, keyed with the secret of the namespace
     counts smallint[] NOT NULL,            -- frequency of each term, at most 255
     length integer NOT NULL,               -- number of its terms, at most 65,535
     weights sparsevec(1000000000) NOT NULL, -- weight of each term, at the mean length when it was written

@@ -17,6 +17,12 @@ SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOC
 -- name: write_namespace
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
 
+-- name: namespace_secret
+SELECT secret FROM weft.namespace WHERE namespace = :name;
+
+-- name: write_secret
+UPDATE weft.namespace SET secret = :secret WHERE namespace = :name;
+
 -- name: touch_namespace
 UPDATE weft.namespace
 SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length

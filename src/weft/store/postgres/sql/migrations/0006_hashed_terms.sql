@@ -1,0 +1,2 @@
+-- All terms are hashed with a secret.
+ALTER TABLE weft.namespace ALTER COLUMN secret SET NOT NULL;
