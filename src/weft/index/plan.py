@@ -2,6 +2,11 @@
 Stages from a document to its batch.
 
     Document ─make_draft→ Draft ─extract→ Reading ─finish_plan→ Plan ─make_batch→ Batch
+
+`make_draft` compares the document with the store first and splits it only if it changed. `prepare` does the same work
+without a store, in a parser process; `compare` then compares its result with the store.
+
+    Document ─prepare→ Draft or Plan ─compare→ the same without stored chunks ─→ …
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeAlias, TypeVar
 
 from weft.config import SplitOptions
 from weft.errors import InputError
@@ -73,6 +78,12 @@ class Draft:
     facts: tuple[Fact, ...] = ()
 
 
+Prepared: TypeAlias = Draft | Plan
+"""A document that needs only the store and the embedder; a draft needs its extractor too."""
+
+P = TypeVar("P", bound=Prepared)
+
+
 def make_plan(
     document: Document,
     *,
@@ -97,21 +108,83 @@ def make_draft(
     """Return the chunks of a document and the texts to embed; None if the stored document is the same."""
     facts = fact_reader(document, ()) if fact_reader else ()
     info = describe_document(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
-    id, known = info.id, store.documents([info.id])
+    known = store.documents([info.id])
     if known and known[0].content_hash == info.content_hash:
         return None
-    chunks = split.split(document, document_id=id, options=options)
-    texts = {chunk.id: split.indexed_text(document.title, chunk.heading, chunk.text) for chunk in chunks}
-    stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
+    draft = split_document(document, info, options=options, facts=facts)
+    return _without_stored(draft, info.id, store=store) if known else draft
+
+
+def split_document(document: Document, info: DocumentInfo, *, options: SplitOptions, facts: tuple[Fact, ...]) -> Draft:
+    """Return the chunks and terms of a document as if nothing were stored."""
+    chunks = split.split(document, document_id=info.id, options=options)
+    texts = indexed_texts(chunks, title=document.title)
     return Draft(
         document=document,
         info=info,
         chunks=tuple(chunks),
         terms=tuple(searched_terms(texts.values(), metadata=document.metadata)),
-        texts={chunk_id: text for chunk_id, text in texts.items() if chunk_id not in stored},
-        is_new=not known,
+        texts=texts,
+        is_new=True,
         facts=facts,
     )
+
+
+def indexed_texts(chunks: Sequence[Chunk], *, title: str) -> dict[str, str]:
+    """Return the indexed texts of the chunks of a document by chunk id."""
+    return {chunk.id: split.indexed_text(title, chunk.heading, chunk.text) for chunk in chunks}
+
+
+def prepare(
+    document: Document,
+    *,
+    namespace: str,
+    options: SplitOptions,
+    extractor: Extractor | None,
+    extractor_name: str = "",
+    fact_reader: FactReader | None = None,
+) -> Prepared:
+    """
+    Return the plan of a document as if nothing were stored; needs neither store nor embedder.
+
+    With an `extractor_name` the caller extracts: the result is a draft whose content hash has that name.
+    """
+    facts = fact_reader(document, ()) if fact_reader else ()
+    info = describe_document(
+        document,
+        namespace=namespace,
+        options=options,
+        extractor=_NamedExtractor(extractor_name) if extractor_name else extractor,
+        facts=facts,
+    )
+    draft = split_document(document, info, options=options, facts=facts)
+    return draft if extractor_name else finish_plan(draft, extract(draft, extractor), fact_reader=fact_reader)
+
+
+def compare(prepared: P, *, store: Store) -> P | None:
+    """Return a prepared document without the texts of stored chunks; None if the stored document is the same."""
+    info = prepared.info if isinstance(prepared, Draft) else prepared.document
+    known = store.documents([info.id])
+    if known and known[0].content_hash == info.content_hash:
+        return None
+    return _without_stored(prepared, info.id, store=store) if known else prepared
+
+
+def _without_stored(prepared: P, document_id: str, *, store: Store) -> P:
+    stored = {chunk.id for chunk in store.find_chunks(document_id)}
+    texts = {chunk_id: text for chunk_id, text in prepared.texts.items() if chunk_id not in stored}
+    return replace(prepared, texts=texts, is_new=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedExtractor:
+    """The name of an extractor that runs elsewhere."""
+
+    name: str
+
+    def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
+        """Raise `NotImplementedError`."""
+        raise NotImplementedError
 
 
 def extract(draft: Draft, extractor: Extractor | None) -> Reading:

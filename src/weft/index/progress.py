@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from weft.records import Document, Receipt, Skipped, Usage
+from weft.records import Receipt, Skipped, Usage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +36,13 @@ class ReceiptBuilder:
     skipped: list[Skipped] = field(default_factory=list)
     embedding: Usage = field(default_factory=Usage)
 
-    def iter_documents(self, items: Iterable[Document | Skipped]) -> Iterator[Document]:
+    def iter_documents(self, items: Iterable[T | Skipped]) -> Iterator[T]:
         """Yield the documents; record the skipped files."""
         for item in items:
-            if isinstance(item, Document):
-                yield item
-            else:
+            if isinstance(item, Skipped):
                 self.add_skipped(item)
+            else:
+                yield item
 
     def add_document(self, source: str, outcome: str, *, chunks: int = 0, facts: int = 0) -> None:
         """Count one document."""

@@ -14,22 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeVar
 
 from weft.config import SplitOptions
 from weft.errors import BoundReached
 from weft.index.batch_writer import BatchWriter, collect_texts, is_full
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
-from weft.index.plan import Draft, Plan, extract, finish_plan, make_draft
+from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
 from weft.index.progress import ReceiptBuilder, Step
 from weft.index.reembed import find_new_fact_entities, preview_facts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
 
+Item = TypeVar("Item", bound=Document | Prepared)
+Made = TypeVar("Made", bound=Prepared)
+
 
 def index_documents(
-    items: Iterable[Document | Skipped],
+    items: Iterable[Document | Prepared | Skipped],
     *,
     store: Store,
     embedder: Embedder | None,
@@ -39,14 +43,18 @@ def index_documents(
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
-    Write every new or changed document; return the counts.
+    Write every new or changed document; return the counts. Prepared documents come from `plan.prepare`.
 
     A run may be interrupted at any time. Documents reported to `on_step` are committed, and the next run continues with
     the others. At a cost limit of the extractor or the embedder the run ends early; the receipt names the limit.
     """
     take_usage(extractor)  # resets the usage of an earlier run that failed
     counts = ReceiptBuilder(on_step=on_step)
-    draft = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
+    make = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
+
+    def draft(item: Document | Prepared) -> Prepared | None:
+        return make(item) if isinstance(item, Document) else compare(item, store=store)
+
     with _stop_at_limit(counts), BatchWriter(store, embedder, counts=counts) as writer:
         for drafts in _group_drafts(items, draft=draft, counts=counts, flush=writer.flush):
             plans = extract_group(drafts, extractor, fact_reader)
@@ -95,27 +103,28 @@ def preview_documents(
 
 
 def _group_drafts(
-    items: Iterable[Document | Skipped],
+    items: Iterable[Item | Skipped],
     *,
-    draft: Callable[[Document], Draft | None],
+    draft: Callable[[Item], Made | None],
     counts: ReceiptBuilder,
     flush: Callable[[str], None] = lambda source: None,
-) -> Iterator[list[Draft]]:
+) -> Iterator[list[Made]]:
     """
     Yield groups of drafts, each large enough for one transaction; count unchanged documents.
 
     `flush` writes pending documents of a source. They must be written first, because a draft is compared with the
     stored document of its source.
     """
-    group: list[Draft] = []
-    for document in counts.iter_documents(items):
-        if any(document.source == known.info.source for known in group):
+    group: list[Made] = []
+    for item in counts.iter_documents(items):
+        source = item.source if isinstance(item, Document) else item.document.source
+        if any(source == known.document.source for known in group):
             yield group
             group = []
-        flush(document.source)
-        made = draft(document)
+        flush(source)
+        made = draft(item)
         if made is None:
-            counts.add_document(document.source, "unchanged")
+            counts.add_document(source, "unchanged")
             continue
         group.append(made)
         if is_full(group):
@@ -125,10 +134,16 @@ def _group_drafts(
         yield group
 
 
-def extract_group(drafts: Sequence[Draft], extractor: Extractor | None, fact_reader: FactReader | None) -> list[Plan]:
-    """Return the plans of the drafts; fewer if the extractor reached its cost limit."""
+def extract_group(
+    prepared: Sequence[Prepared], extractor: Extractor | None, fact_reader: FactReader | None
+) -> list[Plan]:
+    """Return the plans of the drafts; fewer if the extractor reached its cost limit. Plans are returned unchanged."""
     if not isinstance(extractor, BatchExtractor):
-        return [finish_plan(draft, extract(draft, extractor), fact_reader=fact_reader) for draft in drafts]
+        return [
+            item if isinstance(item, Plan) else finish_plan(item, extract(item, extractor), fact_reader=fact_reader)
+            for item in prepared
+        ]
+    drafts = [item for item in prepared if isinstance(item, Draft)]
     readings = extractor.extract_all([(draft.document, draft.chunks) for draft in drafts])
     return [
         finish_plan(draft, reading, fact_reader=fact_reader, read_by=extractor.name)
