@@ -10,18 +10,21 @@ from functools import partial
 import pytest
 from browsing import opened, running_browser, show
 from forking import Forks
+from serving import PARSERS
 
 from weft.cli.errors import run_reporting
 from weft.cli.main import weft as command
+from weft.engine.parsing.parser_pool import ParserPool
 
 FORKS = Forks()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def forks():
-    """Commands are forked from one process for each worker."""
+    """Commands are forked from one process for each worker; servers share their parser processes."""
     yield
     FORKS.close()
+    ParserPool.close(PARSERS)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from weft.config import read_settings
 from weft.connection_limits import ConnectionLimits
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.server.app import make_app
 from weft.server.run import Server, open_port
 from weft.testing import FakeEmbedder
@@ -17,13 +18,25 @@ NOTE = "# Auth Service\n\nThe Auth Service depends on the OAuth Provider. It iss
 OTHER = "# OAuth Provider\n\nThe OAuth Provider signs tokens. [[Auth Service]] asks it.\n"
 
 
+class SharedParsers(ParserPool):
+    """Parser processes that all servers of a test run share; stopping a server leaves them running."""
+
+    def close(self):
+        """Leave them running: they end with this process."""
+
+
+PARSERS = SharedParsers(4)
+
+
 class Running:
     """`with Running(path) as server:` answers at `server.url` until the block ends, as if it listened at `host`."""
 
-    def __init__(self, path, *, host="127.0.0.1", embedder=None, reranker=None, limits=None, **settings):
+    def __init__(
+        self, path, *, host="127.0.0.1", embedder=None, reranker=None, limits=None, parsers=PARSERS, **settings
+    ):
         overrides = {"store.db": str(path), **{name.replace("__", "."): value for name, value in settings.items()}}
         self.engines = Engines(read_settings(overrides), embedder=embedder or FakeEmbedder(), reranker=reranker)
-        self.app = make_app(self.engines, host=host)
+        self.app = make_app(self.engines, parsers=parsers, host=host)
         limits = limits or ConnectionLimits()
         config = uvicorn.Config(
             self.app,

@@ -93,7 +93,7 @@ def store_content(store):
 def test_a_job_carries_its_document(components, document):
     """What a worker reads is what was loaded: it comes to the same hash."""
     info = components.describe(document, None)
-    read = read_payload(make_job(document, info, run="r", recipe="x"))
+    read = read_payload(make_job(document, info, run="r", recipe="x").payload, source="a")
 
     assert components.describe(read, None) == info
     assert (read.text, read.form, read.unit, read.given) == (

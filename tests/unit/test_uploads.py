@@ -8,7 +8,7 @@ import pytest
 from weft.config import LoadOptions
 from weft.engine.uploads import Sandbox, plain_name, text_document
 from weft.errors import InputError
-from weft.load.run import iter_documents
+from weft.load.run import iter_documents, load_file
 from weft.temporary_files import LOCK_FILE
 
 
@@ -62,7 +62,7 @@ def test_files_get_names_of_our_own_and_are_gone_afterwards(tmp_path, monkeypatc
 
     names = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE)
     assert names == ["000000.md", "000001.csv", "000002"]
-    assert [item.source for item in box.documents(LoadOptions())] == ["upload:b.md", "upload:a.csv", "upload:odd.$(x)"]
+    assert [item.source for item in box.files()] == ["upload:b.md", "upload:a.csv", "upload:odd.$(x)"]
     box.close()
     box.close()
     assert list(tmp_path.iterdir()) == []
@@ -91,7 +91,8 @@ def test_an_uploaded_file_is_titled_as_a_file_of_that_name_is(tmp_path, name):
     box = Sandbox()
     try:
         box.save(name, io.BytesIO(UNTITLED[name]))
-        (uploaded,) = box.documents(LoadOptions())
+        (file,) = box.files()
+        (uploaded,) = load_file(file.path, source=file.source, options=LoadOptions())
     finally:
         box.close()
 

@@ -12,7 +12,7 @@ from weft.errors import ConfigError
 COUNTS: Mapping[str, str] = {
     "split": "max_tokens",
     "context": "budget graph_budget entity_tokens",
-    "load": "max_file_bytes max_expanded_bytes max_pages",
+    "load": "max_file_bytes max_expanded_bytes max_cpu_seconds parsers max_pages",
     "memory": "max_hops per_entity max_facts anchors",
     "llm": "parallel output_tokens attempts seconds",
     "rerank": "pool deadline_ms",

@@ -76,6 +76,10 @@ class LoadOptions:
     """Larger files are skipped. For JSON Lines, the limit applies to one line."""
     max_expanded_bytes: int = constant(MAX_EXPANDED_BYTES)
     """Maximum uncompressed size of gzip, DOCX and JSON Lines files."""
+    max_cpu_seconds: int = 60
+    """Maximum CPU seconds to parse one document; the largest PDFs of real collections take about 20."""
+    parsers: int = 4
+    """Maximum number of parser processes of `weft serve` and `weft worker`."""
     max_pages: int = constant(5000)
     """PDFs with more pages are skipped."""
     max_records: int | None = constant(None)

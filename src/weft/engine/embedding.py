@@ -12,6 +12,7 @@ from weft.errors import BoundReached
 from weft.index import run
 from weft.index.embedding_cost import EmbedPreview, Meter
 from weft.index.job_queue import Components
+from weft.index.plan import Prepared
 from weft.index.progress import Step, stop_note
 from weft.index.reembed import embed_facts, preview_reembed, reembed
 from weft.models.base import CachingEmbedder, Embedder
@@ -22,6 +23,27 @@ Items = Iterable[Document | Skipped]
 
 
 def add_documents(
+    documents: Iterable[Document | Prepared | Skipped], components: Components, *, on_step: Callable[[Step], None]
+) -> Receipt:
+    """Index documents in this process."""
+    before = Meter.of(components.embedder)
+    receipt = run.index_documents(
+        documents,
+        store=components.store,
+        embedder=components.embedder,
+        options=components.options,
+        extractor=components.extractor,
+        fact_reader=components.fact_reader(),
+        on_step=on_step,
+    )
+    receipt = _with_facts(receipt, components)
+    done = Meter.of(components.embedder) - before
+    cached = receipt.cached + done.cached
+    embedded = done.embedded if _counts(components.embedder) else receipt.embedded - cached
+    return replace(receipt, embedded=embedded, cached=cached, embedding=receipt.embedding + done.usage)
+
+
+def add_by_workers(
     documents: Items,
     components: Components,
     settings: Settings,
@@ -30,28 +52,13 @@ def add_documents(
     is_custom: bool,
     on_step: Callable[[Step], None],
 ) -> Receipt:
-    """Index documents in this process, or in others if `workers` is not 1 (see `index_with_workers`)."""
+    """Index documents in other processes (see `index_with_workers`)."""
     before = Meter.of(components.embedder)
-    if workers != 1:
-        receipt = index_with_workers(
-            documents, components, settings, size=workers, is_custom=is_custom, on_step=on_step
-        )
-    else:
-        receipt = run.index_documents(
-            documents,
-            store=components.store,
-            embedder=components.embedder,
-            options=components.options,
-            extractor=components.extractor,
-            fact_reader=components.fact_reader(),
-            on_step=on_step,
-        )
-    if not receipt.stopped:
-        receipt = _with_facts(receipt, components)
+    receipt = index_with_workers(documents, components, settings, size=workers, is_custom=is_custom, on_step=on_step)
+    receipt = _with_facts(receipt, components)
     done = Meter.of(components.embedder) - before
     cached = receipt.cached + done.cached
-    embedded = done.embedded if workers == 1 and _counts(components.embedder) else receipt.embedded - cached
-    return replace(receipt, embedded=embedded, cached=cached, embedding=receipt.embedding + done.usage)
+    return replace(receipt, embedded=receipt.embedded - cached, cached=cached, embedding=receipt.embedding + done.usage)
 
 
 def preview_documents(documents: Items, components: Components, *, embedder: Embedder | None, sample: int) -> Receipt:
@@ -118,7 +125,7 @@ def spent(store: Store) -> tuple[int, Usage]:
 
 def _with_facts(receipt: Receipt, components: Components) -> Receipt:
     """Embed the entities of facts read from documents, and add their number to the receipt."""
-    if components.embedder is None or not components.memory.from_files:
+    if receipt.stopped or components.embedder is None or not components.memory.from_files:
         return receipt
     try:
         embedded = embed_facts(components.store, embedder=components.embedder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,10 +24,12 @@ from weft.engine.adapters import (
 from weft.engine.advice import add_advice
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_usable
-from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
+from weft.engine.embedding import add_by_workers, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
 from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
+from weft.engine.parsing.parser_messages import Input, make_recipe
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.paths import collect_sources, find_missing, get_document, get_named, read_paths, watch
 from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
@@ -35,6 +37,7 @@ from weft.engine.warmer import warm
 from weft.errors import ConfigError, WeftError
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
+from weft.index.plan import Prepared
 from weft.index.progress import Step
 from weft.index.prune import iter_documents
 from weft.load.run import count_records, iter_sources
@@ -170,7 +173,9 @@ class Engine:
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
         """Index documents of the caller, each under its own source."""
-        return add_documents(
+        if workers == 1:
+            return add_documents(documents, self.components(), on_step=on_step)
+        return add_by_workers(
             documents,
             self.components(),
             self.settings,
@@ -178,6 +183,23 @@ class Engine:
             is_custom=self._custom_embedder is not None,
             on_step=on_step,
         )
+
+    def prepare(
+        self, items: Iterable[Input | Skipped], *, parsers: ParserPool
+    ) -> Generator[Prepared | Skipped, None, None]:
+        """Yield files and texts, parsed in other processes. A document that exceeds a limit is skipped."""
+        recipe = make_recipe(self.settings, extractor=self._extractor.get(), now=self._clock())
+        for item in items:
+            if isinstance(item, Skipped):
+                yield item
+            else:
+                yield from parsers.prepare(item, recipe)
+
+    def add_prepared(
+        self, items: Iterable[Prepared | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
+    ) -> Receipt:
+        """Index documents that `prepare` parsed."""
+        return add_documents(items, self.components(), on_step=on_step)
 
     def components(self, *, joining: bool = False) -> Components:
         """

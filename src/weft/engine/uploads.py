@@ -11,14 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from weft.config import LoadOptions
+from weft.engine.parsing.parser_messages import FileInput
 from weft.errors import InputError
 from weft.index.prune import has_scheme
 from weft.load.file_types import UPLOAD, is_archive
 from weft.load.papers.findings import find_lists, iter_findings
-from weft.load.run import load_file, load_text
+from weft.load.run import load_text
 from weft.records import Document, Metadata, Skipped
 from weft.temporary_files import temporary_folder
+from weft.text.decode import clean
 from weft.text.searchable_metadata import IMPORT
 
 MAX_NAME_CHARACTERS = 200
@@ -37,18 +38,24 @@ def text_document(text: str, *, source: str, title: str = "", metadata: Metadata
     A source without a scheme becomes `text:source` and can therefore not be the name of a file. `metadata` is added to
     the front matter of the text. Raises `InputError`.
     """
+    check_text(text, source=source, metadata=metadata)
+    source = source if has_scheme(source) else f"text:{source}"
+    document = load_text(text, source=source, title=title, form="markdown")
+    return replace(document, metadata={**document.metadata, **metadata}) if metadata else document
+
+
+def check_text(text: str, *, source: str, metadata: Metadata | None = None) -> None:
+    """Raise `InputError` for an empty source or text, or a reserved metadata key; does not parse the text."""
     if not source:
         raise InputError(
             "the source of the text is empty",
             hint="pass a unique name; the same name replaces or deletes the text later",
         )
-    source = source if has_scheme(source) else f"text:{source}"
-    document = load_text(text, source=source, title=title, form="markdown")
-    if not metadata:
-        return document
-    if IMPORT in metadata:  # `weft import --remove` would delete the document
+    if not clean(text).rstrip():
+        shown = source if has_scheme(source) else f"text:{source}"
+        raise InputError(f"no text in {shown!r}", hint="give a text that is not empty")
+    if metadata and IMPORT in metadata:  # `weft import --remove` would delete the document
         raise InputError(f"the metadata key {IMPORT!r} is reserved for imports", hint="choose another key")
-    return replace(document, metadata={**document.metadata, **metadata})
 
 
 def read_findings(findings: Mapping[str, object], *, source: str = RESEARCH_SOURCE) -> Iterator[Document | Skipped]:
@@ -101,10 +108,10 @@ class Sandbox:
     def __len__(self) -> int:
         return self._saved
 
-    def documents(self, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Yield the documents of the files in upload order, then a `Skipped` for each replaced file."""
+    def files(self) -> Iterator[FileInput | Skipped]:
+        """Yield the files in upload order, then a `Skipped` for each replaced file."""
         for source, path in self._files.items():
-            yield from load_file(path, source=source, options=options)
+            yield FileInput(source=source, path=path)
         for source in self._replaced:
             yield Skipped(source=source, reason="duplicate", detail="replaced by a later file of this name")
 

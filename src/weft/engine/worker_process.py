@@ -9,13 +9,19 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
+from weft.engine.parsing.parser_messages import PayloadInput
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.worker_pool import check_no_cost_limit, check_no_llm
 from weft.errors import StoreUnavailable, WeftError
 from weft.index.job_worker import LEASE_S, Tally, Until, Worker
+from weft.index.plan import Prepared
 from weft.index.progress import Step
+from weft.load.file_reader import LoadError
+from weft.records import Job, Skipped
 from weft.store.base import Store
 
 logger = logging.getLogger(__name__)
@@ -32,13 +38,13 @@ def work(
     name: str = "",
     lease: float = LEASE_S,
     on_step: Callable[[Step], None] = lambda step: None,
+    parsers: ParserPool | None = None,
 ) -> Tally:
     """
     Process the jobs of the engine's namespace until `stop` is set or the end condition `until` is met.
 
-    The embedder is opened with the first job, because the run that queued the job has chosen the embedder.
-
-
+    `parsers` parse the documents, if given. The embedder is opened with the first job, because the run that queued the
+    job has chosen the embedder.
     """
     check_no_llm(engine.settings)
     while not _has_jobs(engine.store, until=until):
@@ -46,7 +52,16 @@ def work(
             return Tally()
     components = engine.components(joining=True)
     check_no_cost_limit(engine.settings, components.embedder)
-    return Worker(components, name=name, lease=lease, on_step=on_step).run(stop, until=until)
+    prepare = partial(_prepare, engine, parsers) if parsers else None
+    return Worker(components, name=name, lease=lease, on_step=on_step, prepare=prepare).run(stop, until=until)
+
+
+def _prepare(engine: Engine, parsers: ParserPool, job: Job) -> Prepared:
+    """Return the parsed document of a job. Raises `LoadError` if it exceeds a limit."""
+    (found,) = engine.prepare([PayloadInput(source=job.source, payload=job.payload)], parsers=parsers)
+    if isinstance(found, Skipped):
+        raise LoadError(found.reason, found.detail)
+    return found
 
 
 def main() -> int:

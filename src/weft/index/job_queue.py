@@ -92,16 +92,21 @@ class Components:
 
 def make_job(document: Document, info: DocumentInfo, *, run: str, recipe: str) -> Job:
     """Return the job that indexes a document."""
-    values = asdict(replace(document, metadata={}, lines=None)) | {"metadata": dict(document.metadata)}
-    values["lines"] = None if document.lines is None else list(document.lines)
-    payload = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    payload = write_payload(document)
     return Job(id=info.id, run=run, source=info.source, content_hash=info.content_hash, recipe=recipe, payload=payload)
 
 
-def read_payload(job: Job) -> Document:
-    """Return the document of a job. Raises `InputError`."""
+def write_payload(document: Document) -> str:
+    """Return a document as JSON."""
+    values = asdict(replace(document, metadata={}, lines=None)) | {"metadata": dict(document.metadata)}
+    values["lines"] = None if document.lines is None else list(document.lines)
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_payload(payload: str, *, source: str) -> Document:
+    """Return the document of a payload; `source` is named in the error. Raises `InputError`."""
     try:
-        values: dict[str, Any] = json.loads(job.payload)
+        values: dict[str, Any] = json.loads(payload)
         given = values.pop("given")
         extraction = Extraction(
             nominations=tuple(Nomination(**item) for item in given["nominations"]),
@@ -109,7 +114,7 @@ def read_payload(job: Job) -> Document:
         )
         return Document(**values, given=extraction)
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"invalid job payload of {job.source!r}: {error}") from error
+        raise InputError(f"invalid job payload of {source!r}: {error}") from error
 
 
 def index_by_jobs(

@@ -15,9 +15,11 @@ from weft.index.batch_writer import count_texts, is_full, make_batches
 from weft.index.embedding_cost import Meter
 from weft.index.job_queue import Components, read_payload
 from weft.index.note_facts import FactReader
-from weft.index.plan import Plan, make_plan
+from weft.index.plan import Draft, Plan, Prepared, compare, make_plan
 from weft.index.progress import Step
-from weft.records import Done, Job, JobResult, Usage
+from weft.index.run import extract_group
+from weft.load.file_reader import LoadError
+from weft.records import DocumentInfo, Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +68,9 @@ class Worker:
         name: str = "",
         lease: float = LEASE_S,
         on_step: Callable[[Step], None] = lambda step: None,
+        prepare: Callable[[Job], Prepared] | None = None,
     ) -> None:
+        """Create a worker. `prepare` parses the document of a job elsewhere; it raises `LoadError` at a limit."""
         self.name = name or uuid.uuid4().hex
         self.tally = Tally()
         self._components = components
@@ -75,6 +79,7 @@ class Worker:
         self._fact_reader: FactReader | None = None
         self._lease = lease
         self._on_step = on_step
+        self._prepare = prepare
 
     def run(self, stop: threading.Event, *, until: Until = "stopped") -> Tally:
         """
@@ -180,17 +185,7 @@ class Worker:
     def _plan(self, job: Job) -> Plan | None:
         """Return the plan of a job. None if the job failed or was taken over, or if the document is unchanged."""
         try:
-            components, document = self._components, read_payload(job)
-            info = components.describe(document, self._fact_reader)
-            if (info.id, info.content_hash) != (job.id, job.content_hash):
-                raise InputError("the document of the job does not match its content hash")
-            plan = make_plan(
-                document,
-                store=self._store,
-                options=components.options,
-                extractor=components.extractor,
-                fact_reader=self._fact_reader,
-            )
+            plan = self._make_plan(job)
             if plan is None:
                 self._store.write(done=Done(worker=self.name, results={job.id: JobResult(outcome="unchanged")}))
                 self._report(job, JobResult(outcome="unchanged"))
@@ -202,6 +197,26 @@ class Worker:
         except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
             self._fail(job, error)
             return None
+
+    def _make_plan(self, job: Job) -> Plan | None:
+        """Return the plan of a job; None if the document is unchanged. Raises `InputError` for a wrong payload."""
+        components = self._components
+        if self._prepare:
+            prepared = self._prepare(job)
+            _check_hash(job, prepared.info if isinstance(prepared, Draft) else prepared.document)
+            compared = compare(prepared, store=self._store)
+            if compared is None:
+                return None
+            return extract_group([compared], components.extractor, self._fact_reader)[0]
+        document = read_payload(job.payload, source=job.source)
+        _check_hash(job, components.describe(document, self._fact_reader))
+        return make_plan(
+            document,
+            store=self._store,
+            options=components.options,
+            extractor=components.extractor,
+            fact_reader=self._fact_reader,
+        )
 
     def _write(self, group: Sequence[tuple[Job, Plan]]) -> None:
         """Embed and write documents and finish their jobs in one transaction; if that fails, one by one."""
@@ -236,10 +251,16 @@ class Worker:
     def _fail(self, job: Job, error: Exception) -> None:
         logger.warning("%s: %s", job.source, error, exc_info=logger.isEnabledFor(logging.DEBUG))
         self.tally.failed += 1
-        text = f"{type(error).__name__}: {error}"
-        self._store.jobs.fail(self.name, job.id, text, attempts=MAX_ATTEMPTS)
+        is_final = isinstance(error, LoadError)  # it would exceed the same limit again
+        text = str(error) if is_final else f"{type(error).__name__}: {error}"
+        self._store.jobs.fail(self.name, job.id, text, attempts=1 if is_final else MAX_ATTEMPTS)
 
     def _report(self, job: Job, result: JobResult) -> None:
         self.tally.done += 1
         self.tally.chunks += result.chunks
         self._on_step(Step(source=job.source, chunks=result.chunks, outcome=result.outcome))
+
+
+def _check_hash(job: Job, info: DocumentInfo) -> None:
+    if (info.id, info.content_hash) != (job.id, job.content_hash):
+        raise InputError("the document of the job does not match its content hash")

@@ -11,20 +11,18 @@ from types import FrameType
 
 from weft.load.file_reader import LoadError
 
-MAX_PARSE_SECONDS = 60.0
-"""Maximum CPU seconds for one file. The largest PDFs of real collections take about 20."""
-
 CHECK_SECONDS = 1.0
 """CPU seconds of the process between two checks."""
 
 
 @contextmanager
-def cpu_limit(seconds: float = MAX_PARSE_SECONDS) -> Iterator[None]:
+def cpu_limit(seconds: float) -> Iterator[None]:
     """
     Raise `LoadError` inside the block once this thread has used `seconds` of CPU time.
 
-    The limit needs the signal SIGVTALRM and the main thread; without them the block is not limited. The timer counts
-    all threads of the process, so each alarm checks the CPU time of this thread.
+    The limit needs the signal SIGVTALRM and the main thread; without them the block is not limited. Servers parse in
+    child processes instead (`weft.engine.parsing`). The timer counts all threads of the process, so each alarm checks
+    the CPU time of this thread.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield

@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.server.api_docs import POLICY, page
 from weft.server.assets import router as page_router
 from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
@@ -27,15 +28,16 @@ ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.rout
 DESCRIPTION = "Hybrid search with vectors, keywords and a knowledge graph: ranked, cited, explained evidence."
 
 
-def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
-    """Return the application for a server that listens on `host`. It completes writes at shutdown."""
+def make_app(engines: Engines, *, parsers: ParserPool, host: str = "127.0.0.1") -> FastAPI:
+    """Return the application for a server that listens on `host`. At shutdown it completes writes and stops parsers."""
     options = engines.settings.server
-    threads = Threads(options)
+    threads = Threads(options, parsers=parsers)
     state = ServerState(
         engines=engines,
+        parsers=parsers,
         keys=Keyring(engines.database),
         threads=threads,
-        jobs=Jobs(threads, options),
+        jobs=Jobs(threads, options, stop_parsing=parsers.close),
         metrics=Metrics(),
         host=host,
     )

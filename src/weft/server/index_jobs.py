@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Generator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -17,13 +17,16 @@ from weft.context.serialise import receipt_to_dict
 from weft.engine.embedding import add_receipts
 from weft.engine.engine import Engine
 from weft.errors import WeftError
+from weft.index.plan import Prepared
 from weft.index.progress import Step
-from weft.records import Document, Receipt, Skipped
+from weft.records import Receipt, Skipped
 from weft.server.errors import Refused, refusal
 from weft.server.paging import MAX_ITEMS
 from weft.server.threads import Threads
 
 logger = logging.getLogger(__name__)
+
+Items: TypeAlias = Generator[Prepared | Skipped, None, None]
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "interrupted"]
 ENDED = frozenset({"done", "failed", "interrupted"})
@@ -95,22 +98,22 @@ class Job:
 
 
 class Jobs:
-    """Jobs of a server. They run one at a time, in order of arrival."""
+    """Jobs of a server. Those of one namespace run one at a time, in order of arrival."""
 
-    def __init__(self, threads: Threads, options: ServerOptions) -> None:
+    def __init__(self, threads: Threads, options: ServerOptions, *, stop_parsing: Callable[[], None]) -> None:
         self._threads = threads
         self._options = options
+        self._stop_parsing = stop_parsing
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._turn = asyncio.Lock()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """By namespace."""
         self.closing = asyncio.Event()
         """Set when shutdown begins: event streams end and no job starts."""
         self.is_stopping = False
         """True once the shutdown time is over. Jobs then stop after the current transaction."""
 
-    def start(
-        self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, size: int, cleanup: Callable[[], None]
-    ) -> Job:
+    def start(self, engine: Engine, items: Items, *, total: int, size: int, cleanup: Callable[[], None]) -> Job:
         """
         Start a job with `size` bytes of request data. `cleanup` runs when it ends, also after a failure.
 
@@ -155,11 +158,12 @@ class Jobs:
             closing.cancel()
 
     async def close(self) -> None:
-        """Wait for jobs up to `shutdown_seconds`, then stop them after the current transaction."""
+        """Wait for jobs up to `shutdown_seconds`, then stop parsing, and the jobs after the current transaction."""
         self.closing.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._options.shutdown_seconds)
         self.is_stopping = True
+        await asyncio.to_thread(self._stop_parsing)
         if self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -169,32 +173,31 @@ class Jobs:
         fits = sum(pending) + size <= MAX_PENDING_UPLOADS * self._options.max_upload_bytes
         return not pending or (fits and len(pending) < self._options.max_jobs)
 
-    async def _run(
-        self, job: Job, engine: Engine, items: Iterator[Document | Skipped], cleanup: Callable[[], None]
-    ) -> None:
+    async def _run(self, job: Job, engine: Engine, items: Items, cleanup: Callable[[], None]) -> None:
         try:
-            async with self._turn:
+            async with self._turns[job.namespace]:
                 job.state = "running"
                 job.notify()
                 job.end(await self._index(job, engine, items))
         except WeftError as error:
-            job.end("failed", refusal(error))
+            job.end("interrupted" if self.is_stopping else "failed", refusal(error))
         except Exception:  # an unexpected error fails the job, not the server
             logger.exception("job %s failed", job.id)
             job.end("failed", Refused(500, "failed", "internal server error", hint="see the log of the server"))
         finally:
+            items.close()  # gives its parser process back
             cleanup()
 
-    async def _index(self, job: Job, engine: Engine, items: Iterator[Document | Skipped]) -> State:
+    async def _index(self, job: Job, engine: Engine, items: Items) -> State:
         loop, size = asyncio.get_running_loop(), self._options.max_inline_documents
 
         def on_step(step: Step) -> None:
             loop.call_soon_threadsafe(job.step, step)
 
         while not self.is_stopping:
-            batch = await self._threads.load(lambda: list(islice(items, size)))
+            batch = await self._threads.parse(lambda: list(islice(items, size)), namespace=job.namespace)
             if not batch:
                 return "done"
-            receipt = await self._threads.store(partial(engine.add, batch, on_step=on_step))
+            receipt = await self._threads.store(partial(engine.add_prepared, batch, on_step=on_step))
             job.add(receipt)
         return "interrupted"

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from weft.connection_limits import ConnectionLimits
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.warmer import Warmer
 from weft.errors import ConfigError, InputError
 from weft.server.app import make_app
@@ -65,8 +66,9 @@ def serve(engines: Engines, *, host: str, port: int, on_start: Callable[[str], N
     check_address(host, engines)
     listening = open_port(host, port)
     shown = f"[{host}]" if ":" in host else host
+    parsers = ParserPool(engines.settings.load.parsers)
     config = uvicorn.Config(
-        make_app(engines, host=host),
+        make_app(engines, parsers=parsers, host=host),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -76,6 +78,6 @@ def serve(engines: Engines, *, host: str, port: int, on_start: Callable[[str], N
         http=ConnectionLimits().protocol,  # type: ignore[arg-type]  # uvicorn only calls it
         timeout_graceful_shutdown=engines.settings.server.shutdown_seconds,
     )
-    with Warmer(engines.engine(engines.settings.store.namespace)):
+    with parsers, Warmer(engines.engine(engines.settings.store.namespace)):
         on_start(f"http://{shown}:{listening.getsockname()[1]}")
         Server(config).run(sockets=[listening])

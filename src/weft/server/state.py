@@ -7,6 +7,7 @@ from ipaddress import ip_address
 
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.threads import Threads
@@ -14,9 +15,10 @@ from weft.server.threads import Threads
 
 @dataclass(frozen=True)
 class ServerState:
-    """Engines, keys, threads, jobs and metrics of a server."""
+    """Engines, parser processes, keys, threads, jobs and metrics of a server."""
 
     engines: Engines
+    parsers: ParserPool
     keys: Keyring
     threads: Threads
     jobs: Jobs

@@ -36,18 +36,20 @@ def worker(session: Session, until: Until | None, lease: float) -> None:
     A worker needs the store, not the files; it may run on another machine. SIGTERM or Ctrl-C stops it after the
     current transaction, and other workers take its remaining jobs. Several workers with the same settings may run.
     """
+    from weft.engine.parsing.parser_pool import ParserPool
     from weft.engine.worker_process import work
 
     stop = _stop_on_signals()
     with (
         session.open(must_exist=False) as engine,
+        ParserPool(engine.settings.load.parsers) as parsers,
         CountBar("working", total=None, unit="chunks", quiet=session.verbosity < 0) as bar,
     ):
 
         def on_step(step: Step) -> None:
             bar.advance(extra=step.chunks)
 
-        tally = work(engine, stop, until=until or "stopped", lease=lease, on_step=on_step)
+        tally = work(engine, stop, until=until or "stopped", lease=lease, on_step=on_step, parsers=parsers)
         left = engine.store.jobs.counts()
     if session.as_json:
         counts = {"waiting": left.waiting, "running": left.running, "failed": left.failed}

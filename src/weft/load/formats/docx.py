@@ -41,7 +41,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     """Yield the single document of a DOCX file."""
     data = read_bytes(path, options=options)
     _check_package(data, options=options)
-    with cpu_limit():
+    with cpu_limit(options.max_cpu_seconds):
         text, heading, properties = _read(data)
     if not text:
         raise LoadError("no text")

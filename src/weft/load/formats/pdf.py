@@ -41,7 +41,7 @@ _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|
 def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of a PDF. Its `lines` are page numbers, from 1."""
     data = read_bytes(path, options=options)
-    with _silence_pypdf(), cpu_limit():
+    with _silence_pypdf(), cpu_limit(options.max_cpu_seconds):
         reader = _open(data, options=options)
         largest = max(MIN_CHECKED_PAGE_BYTES, MAX_PAGE_RATIO * len(data))
         pages = list(_iter_pages(reader, source=source, options=options, max_page_bytes=largest))

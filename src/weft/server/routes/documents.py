@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -13,9 +13,11 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from weft.context.serialise import chunk_to_dict, document_to_dict, receipt_to_dict
-from weft.engine.uploads import Sandbox, text_document
+from weft.engine.parsing.parser_messages import TextInput
+from weft.engine.uploads import Sandbox, check_text
 from weft.errors import InputError
-from weft.records import Document, Filter
+from weft.index.plan import Prepared
+from weft.records import Filter, Skipped
 from weft.server.auth import Caller, Reader, Writer
 from weft.server.errors import Refused, documented
 from weft.server.index_jobs import Job
@@ -91,15 +93,12 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
 )
 async def add_documents(caller: Writer, given: GivenDocuments, request: Request) -> Response:
     """Index texts. A text replaces the document with the same source. A long list becomes a job."""
-    documents = await caller.state.threads.load(lambda: _documents(given))
-    if given.background or len(documents) > caller.engine.settings.server.max_inline_documents:
+    texts = await caller.state.threads.load(lambda: _texts(given))
+    items = caller.engine.prepare(texts, parsers=caller.state.parsers)
+    if given.background or len(texts) > caller.engine.settings.server.max_inline_documents:
         size = len(await request.body())
-        return _started(
-            caller.state.jobs.start(
-                caller.engine, iter(documents), total=len(documents), size=size, cleanup=_no_cleanup
-            )
-        )
-    return await _added(caller, documents)
+        return _started(caller.state.jobs.start(caller.engine, items, total=len(texts), size=size, cleanup=_no_cleanup))
+    return await _added(caller, items)
 
 
 @router.post(UPLOADS, status_code=202, response_model=JobOut, responses=documented(401, 415), openapi_extra=FORM)
@@ -120,7 +119,7 @@ async def upload(caller: Writer, request: Request) -> Response:
     except BaseException:
         sandbox.close()
         raise
-    items = sandbox.documents(caller.engine.settings.load)
+    items = caller.engine.prepare(sandbox.files(), parsers=caller.state.parsers)
     size, cleanup = sandbox.size, sandbox.close
     return _started(caller.state.jobs.start(caller.engine, items, total=len(sandbox), size=size, cleanup=cleanup))
 
@@ -158,12 +157,20 @@ async def _form(request: Request, *, max_files: int) -> AsyncIterator[FormData]:
         await form.close()
 
 
-def _documents(given: GivenDocuments) -> list[Document]:
-    return [text_document(d.text, source=d.source, title=d.title, metadata=d.metadata) for d in given.documents]
+def _texts(given: GivenDocuments) -> list[TextInput]:
+    """Return the posted texts, checked but not parsed. Raises `InputError`."""
+    for item in given.documents:
+        check_text(item.text, source=item.source, metadata=item.metadata)
+    return [
+        TextInput(source=item.source, text=item.text, title=item.title, metadata=item.metadata)
+        for item in given.documents
+    ]
 
 
-async def _added(caller: Caller, documents: list[Document]) -> JSONResponse:
-    receipt = await caller.state.threads.write(lambda: caller.engine.add(documents))
+async def _added(caller: Caller, items: Iterator[Prepared | Skipped]) -> JSONResponse:
+    threads = caller.state.threads
+    prepared = await threads.parse_now(lambda: list(items), namespace=caller.namespace)
+    receipt = await threads.write(lambda: caller.engine.add_prepared(prepared))
     return JSONResponse(receipt_to_dict(receipt), status_code=201)
 
 

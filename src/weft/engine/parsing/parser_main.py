@@ -1,0 +1,183 @@
+"""Parser process: reads requests from standard input and answers on standard output (`parser_messages.py`)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+import traceback
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import Any, BinaryIO
+
+from weft.config import LoadOptions, MemoryOptions, SplitOptions
+from weft.engine.adapters import open_tagger
+from weft.engine.parsing import process_limits
+from weft.engine.parsing.parser_messages import (
+    CPU_SECONDS_PER_MILLION_CHARACTERS,
+    HEADER_BYTES,
+    FileInput,
+    Input,
+    Message,
+    PayloadInput,
+    Recipe,
+    TextInput,
+    from_request,
+    iter_messages,
+    read_message,
+    skipped_message,
+    to_request,
+    write_message,
+)
+from weft.engine.uploads import text_document
+from weft.errors import WeftError
+from weft.extract.rules import RuleExtractor
+from weft.index.job_queue import read_payload
+from weft.index.note_facts import make_fact_reader
+from weft.index.plan import prepare
+from weft.load.run import load_file
+from weft.records import Document, Skipped
+
+MAX_LOG_MESSAGES = 100
+"""Log messages that one request may forward; further ones are dropped."""
+MAX_LOG_CHARACTERS = 1000
+
+logger = logging.getLogger(__name__)
+
+
+class Parser:
+    """Answers requests of the parent."""
+
+    def __init__(self) -> None:
+        self._rules = RuleExtractor(open_tagger())
+
+    def answer(self, request: dict[str, Any]) -> Iterator[Message]:
+        """Yield the messages of one request, without the last one. Raises what the document makes a parser raise."""
+        item, recipe = from_request(request)
+        seconds = recipe.load.max_cpu_seconds
+        documents = _load(item, recipe)
+        while True:
+            process_limits.limit_cpu(seconds)
+            found = next(documents, None)
+            if found is None:
+                return
+            if isinstance(found, Skipped):
+                yield skipped_message(found)
+                continue
+            yield ["loaded", len(found.text)]
+            process_limits.limit_cpu(seconds + len(found.text) * CPU_SECONDS_PER_MILLION_CHARACTERS / 1e6)
+            yield from iter_messages(
+                prepare(
+                    found,
+                    namespace=recipe.namespace,
+                    options=recipe.split,
+                    extractor=self._rules if recipe.extracts else None,
+                    extractor_name=recipe.extractor_name,
+                    fact_reader=make_fact_reader(namespace=recipe.namespace, options=recipe.memory, now=recipe.now),
+                )
+            )
+
+    def warm_up(self) -> None:
+        """Parse a small text, so that the first request finds every table loaded."""
+        recipe = Recipe(
+            namespace="warm-up",
+            load=LoadOptions(),
+            split=SplitOptions(),
+            memory=MemoryOptions(),
+            now=datetime.now(timezone.utc),
+            extracts=True,
+        )
+        item = TextInput(
+            source="text:a", text="---\ntitle: Auth\n---\n# Auth\n\nThe Auth Service uses the Cache (AC).\n"
+        )
+        for _ in self.answer(to_request(item, recipe)):
+            pass
+
+
+def _load(item: Input, recipe: Recipe) -> Iterator[Document | Skipped]:
+    match item:
+        case FileInput():
+            yield from load_file(item.path, source=item.source, options=recipe.load)
+        case TextInput():
+            yield text_document(item.text, source=item.source, title=item.title, metadata=item.metadata)
+        case PayloadInput():
+            yield read_payload(item.payload, source=item.source)
+
+
+def main() -> None:
+    """Answer requests until standard input closes, which the death of the parent does too."""
+    incoming, wire = _claim_pipes()
+    forwarder = LogForwarder(wire)
+    logging.getLogger().addHandler(forwarder)
+    parser = Parser()
+    parser.warm_up()
+    process_limits.lower_priority()
+    process_limits.limit_memory()
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(incoming, requests), name="requests", daemon=True).start()
+    write_message(wire, ["ready"])
+    while True:
+        request = requests.get()
+        forwarder.remaining = MAX_LOG_MESSAGES
+        _answer(parser, request, wire)
+        write_message(wire, ["finished"])
+
+
+def _answer(parser: Parser, request: dict[str, Any], wire: BinaryIO) -> None:
+    """Write the answer to one request. Any error of the document becomes a message."""
+    source = request["source"]
+    try:
+        for message in parser.answer(request):
+            write_message(wire, message)
+    except WeftError as error:
+        write_message(wire, ["error", str(error), error.hint])
+    except MemoryError:
+        process_limits.lift_memory_limit()
+        limit = process_limits.MAX_MEMORY_BYTES // 2**20
+        detail = f"parsing needed more than {limit:,} MiB of memory"
+        write_message(wire, skipped_message(Skipped(source=source, reason="too large", detail=detail)))
+        write_message(wire, ["ended"])
+    except Exception as error:
+        logger.exception("parsing failed")
+        text = f"{type(error).__name__}: {error}"[:MAX_LOG_CHARACTERS]
+        write_message(wire, skipped_message(Skipped(source=source, reason="broken", detail=text)))
+
+
+def _claim_pipes() -> tuple[int, BinaryIO]:
+    """Return the pipes of the parent; whatever a parser prints or reads goes to the null device."""
+    incoming, outgoing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return incoming, os.fdopen(outgoing, "wb")
+
+
+def _receive(incoming: int, requests: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Queue the requests; end the process when the pipe closes, even in the middle of a document."""
+    with os.fdopen(incoming, "rb") as stream:
+        while len(header := stream.read(HEADER_BYTES)) == HEADER_BYTES:
+            requests.put(read_message(stream.read(int.from_bytes(header, "big"))))
+    os._exit(0)
+
+
+class LogForwarder(logging.Handler):
+    """Handler that sends warnings and errors to the parent."""
+
+    def __init__(self, wire: BinaryIO) -> None:
+        super().__init__(logging.WARNING)
+        self._wire = wire
+        self.remaining = MAX_LOG_MESSAGES
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record, unless the request has sent too many."""
+        if self.remaining > 0:
+            self.remaining -= 1
+            trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
+            text = f"{record.getMessage()[:MAX_LOG_CHARACTERS]}\n{trace[-MAX_LOG_CHARACTERS:]}".rstrip()
+            write_message(self._wire, ["log", record.name, record.levelno, text])
+
+
+if __name__ == "__main__":
+    main()
