@@ -25,6 +25,7 @@ from schemathesis.cli import schemathesis
 from weft.config import read_settings
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.server.app import make_app
 from weft.server.run import Server, open_port
 
@@ -46,7 +47,8 @@ def serving(folder: Path):
         engines.engine("default").add_text(text, source=source)
     engines.engine("default").memory.add("user", "drinks", "tea")
     listening = open_port("127.0.0.1", 0)
-    config = uvicorn.Config(make_app(engines), log_config=None, access_log=False, lifespan="on")
+    app = make_app(engines, parsers=ParserPool(engines.settings.load.parsers))
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
     server = Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
