@@ -35,7 +35,7 @@ def print_much(path, *, source, options):
 
 
 def give_much(path, *, source, options):
-    yield Document(source=source, title="much", text="much", metadata={"much": "x" * 3_000_000})
+    yield Document(source=source, title="much", text="much", metadata={"much": "x" * 1_100_000})
 
 
 def die(path, *, source, options):

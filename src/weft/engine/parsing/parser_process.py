@@ -45,7 +45,9 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA
 
 MAX_START_SECONDS = 60.0
 WALL_FACTOR = 10 if HAS_CPU_LIMIT else 1
-"""Wall-clock limit per message in multiples of the CPU limit: a waiting process is no progress, a busy machine is."""
+"""Wall-clock limit between two messages, in multiples of the CPU limit; it allows for a busy machine."""
+MIN_WALL_SECONDS = 60.0 if HAS_CPU_LIMIT else 0.0
+"""Least wall-clock limit."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -159,7 +161,7 @@ class ParserProcess:
     def _receive(self, max_bytes: int, *, seconds: float) -> Message:
         """Return the next message. Raises `LoadError` after `max_bytes`, after the wall-clock limit, or at the end."""
         assert self._process.stdout
-        self._wall_seconds = WALL_FACTOR * seconds
+        self._wall_seconds = max(WALL_FACTOR * seconds, MIN_WALL_SECONDS)
         self.deadline = time.monotonic() + self._wall_seconds
         try:
             header = self._process.stdout.read(HEADER_BYTES)
