@@ -3,7 +3,7 @@ Attack every regular expression of the package with hostile inputs; run as a pro
 
 Collection: `re.compile` is wrapped while all modules are imported; patterns written inside a call (`re.sub("…", …)`)
 are read from the syntax tree. Attack: from the parsed pattern we take every repeated part, and build inputs
-`start + part * n + end` that match as far as possible and then fail. Measure: processor time at n and 4n.
+`start + part * n + end` that match as far as possible and then fail. Measure: time at n and 4n parts.
 
     pattern            hostile input          n -> 4n   verdict
     (a+)+$             "a" * n + "!"          never     exponential
@@ -23,6 +23,7 @@ import re
 import signal
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 try:
@@ -34,19 +35,19 @@ except ImportError:  # Python 3.10
 
 METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn")
 ENDS = ("", "\x00", "a", "\n")
-MAX_RATIO = 6.0
-"""Allowed growth of the processor time from n to 4n: linear is 4, quadratic 16."""
-SIZES = (64, 256, 1_024, 4_096, 16_384, 65_536)
-"""Lengths of hostile inputs, in repeated parts."""
-PROBE, QUICK_SECONDS = 4_096, 0.004
-"""An input of this length that takes less time is not measured further; a quadratic pattern takes 50 ms."""
-ENOUGH_SECONDS = 0.5
-"""An input that takes longer is not made longer."""
-NOTICEABLE_SECONDS = 0.05
-"""Faster runs are not judged: noise would decide."""
-MAX_SECONDS = 2.0
+MAX_RATIO = 8.0
+"""Allowed growth of the time from n to 4n: linear is 4, quadratic 16; this is their geometric mean."""
+PROBE_PARTS, QUICK_SECONDS = 512, 0.0002
+"""An input of this length that takes less time is not measured further; a quadratic pattern takes 0.2 to 3 ms."""
+MIN_PARTS = 1_024
+"""Length of the input that is compared with one of four times its length."""
+BASE_SECONDS = 0.02
+"""Processor time of one measurement; short calls are repeated, so that the resolution of the clock does not decide."""
+REPETITIONS, DOUBTS = 3, 4
+"""Runs of which the fastest counts, and measurements before a pattern is judged as not linear."""
+MAX_SECONDS = 0.5
 """An attack that takes longer is stopped and counts as not linear."""
-MAX_INPUTS = 60
+MAX_INPUTS = 40
 """Hostile inputs per pattern."""
 
 
@@ -95,10 +96,16 @@ def methods_at(root, place, uses):
     } - {"passed on"}
 
 
+@cache
+def parsed(path):
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def names_at(root, place):
     """Return the constant that a line assigns: `_WORD` for `_WORD = re.compile(…)`."""
     file, _, line = place.rpartition(":")
-    tree = ast.parse((root / file).read_text("utf-8"))
+    tree = parsed(root / file)
     for node in ast.walk(tree):
         is_assignment = isinstance(node, ast.Assign | ast.AnnAssign)
         if is_assignment and node.lineno <= int(line) <= (node.end_lineno or 0):
@@ -112,14 +119,14 @@ def used_methods(root):
     uses, owners = {}, {}
     for path in root.rglob("*.py"):
         file = str(path.relative_to(root))
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("weft."):
                 source = node.module.removeprefix("weft.").replace(".", "/") + ".py"
                 for alias in node.names:
                     owners[file, alias.asname or alias.name] = (source, alias.name)
     for path in root.rglob("*.py"):
         file = str(path.relative_to(root))
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = parsed(path)
         called = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -138,7 +145,7 @@ def inline_patterns(root):
     """Return the constant patterns that are given to functions of `re` directly."""
     found = {}
     for path in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             if getattr(node.func.value, "id", "") != "re" or node.func.attr not in METHODS or not node.args:
@@ -263,24 +270,19 @@ class Overrun(Exception):
     """An attack took too long."""
 
 
-def seconds(compiled, method, text):
-    """Return the processor time of one call; infinite if it had to be stopped."""
+def seconds(compiled, method, text, *, clock=time.perf_counter, calls=1):
+    """Return the time of some calls; infinite if they had to be stopped after `MAX_SECONDS` of processor time."""
 
     def stop(number, frame):
         raise Overrun
 
     previous = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
-    begin = time.process_time()
+    begin = clock()
     try:
-        if method in ("sub", "subn"):
-            getattr(compiled, method)("", text)
-        elif method == "finditer":
-            for _ in compiled.finditer(text):
-                pass
-        else:
-            getattr(compiled, method)(text)
-        return time.process_time() - begin
+        for _ in range(calls):
+            call(compiled, method, text)
+        return clock() - begin
     except Overrun:
         return float("inf")
     finally:
@@ -288,37 +290,53 @@ def seconds(compiled, method, text):
         signal.signal(signal.SIGVTALRM, previous)
 
 
+def call(compiled, method, text):
+    """Call a method of a pattern to its end."""
+    if method in ("sub", "subn"):
+        getattr(compiled, method)("", text)
+    elif method == "finditer":
+        for _ in compiled.finditer(text):
+            pass
+    else:
+        getattr(compiled, method)(text)
+
+
 def growth(compiled, method, start, part, end):
     """
-    Return the growth of the time from n to 4n at the largest n that takes less than half a second; 0 if it is quick.
+    Return the growth of the time from n to 4n parts; 0 if a short input takes no noticeable time.
 
-    A bounded repeat such as `{0,300}` grows faster until n exceeds the bound, so the largest n decides.
+    A bounded repeat such as `{0,300}` grows faster until n exceeds the bound, so n is `MIN_PARTS`.
+    By the wall clock other processes can only slow a call down, so one quick run of 4n parts acquits a pattern.
+    In doubt, processor time decides. It is measured over many calls, because on a virtual machine that shares its
+    processors this clock can stand still for some milliseconds.
     """
-    before, found = 0.0, 0.0
-    if seconds(compiled, method, start + part * PROBE + end) < QUICK_SECONDS:
+    if seconds(compiled, method, start + part * PROBE_PARTS + end) < QUICK_SECONDS:
         return 0.0
-    for n in SIZES:
-        now = seconds(compiled, method, start + part * n + end)
-        if now >= NOTICEABLE_SECONDS:
-            short = min(before, *(seconds(compiled, method, start + part * (n // 4) + end) for _ in range(2)))
-            found = now / max(short, 1e-6)
-        if now > ENOUGH_SECONDS:
+    short, long = start + part * MIN_PARTS + end, start + part * (4 * MIN_PARTS) + end
+    if (base := seconds(compiled, method, short)) == float("inf"):
+        return base
+    base = min(base, *(seconds(compiled, method, short) for _ in range(REPETITIONS - 1)))
+    for _ in range(REPETITIONS):
+        if (found := seconds(compiled, method, long) / base) <= MAX_RATIO:
+            return found
+    calls = 4 * max(1, round(BASE_SECONDS / 4 / base))
+    for _ in range(DOUBTS):
+        base = seconds(compiled, method, short, clock=time.process_time, calls=calls) / calls
+        longer = seconds(compiled, method, long, clock=time.process_time, calls=calls // 4) / (calls // 4)
+        found = min(found, longer / max(base, 1e-9))
+        if found <= MAX_RATIO:
             break
-        before = now
     return found
 
 
 def attack(pattern, flags, methods):
-    """Return the worst (growth, method, start, part, end) of a pattern, tried three times before it is believed."""
+    """Return the worst (growth, method, start, part, end) of a pattern."""
     compiled = re.compile(pattern, flags)
     worst = (0.0, "", "", "", "")
     for method in sorted(methods & set(METHODS)) or ["search"]:
         inputs = itertools.product(itertools.islice(hostile(pattern, flags), MAX_INPUTS), ENDS)
         for (start, part), end in inputs:
             found = growth(compiled, method, start, part, end)
-            for _ in range(2):
-                if found > MAX_RATIO:
-                    found = min(found, growth(compiled, method, start, part, end))
             if found > worst[0]:
                 worst = (found, method, start, part, end)
             if found > MAX_RATIO:
@@ -330,8 +348,8 @@ def main(root):
     """Print one JSON line per pattern: place, pattern, growth, attack."""
     for (pattern, flags), (place, methods) in sorted(collect(root).items(), key=lambda item: item[1][0]):
         found, method, start, part, end = attack(pattern, flags, methods)
-        line = {"place": place, "pattern": pattern, "growth": found, "method": method, "start": start, "part": part}
-        sys.stdout.write(json.dumps({**line, "end": end, "methods": sorted(methods)}) + "\n")
+        line = {"place": place, "pattern": pattern, "flags": flags, "growth": found, "method": method}
+        sys.stdout.write(json.dumps({**line, "input": [start, part, end], "methods": sorted(methods)}) + "\n")
         sys.stdout.flush()
 
 
