@@ -9,7 +9,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check
 APT = DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=1 -o Acquire::http::Timeout=20
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-integrations browser model lint format bench clean
+.PHONY: demo test test-slow test-faults test-integrations browser model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -28,7 +28,12 @@ test: $(VENV)/.dev lint model browser
 	$(BIN)/python -m pytest -m "not slow and not faults" --numprocesses auto --dist worksteal
 
 test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow and not faults"
+
+# Random kills, damaged files, a soak, and hostile calls, about an hour on two cores. WEFT_FAULT_SEED repeats a run,
+# WEFT_FAULT_SCALE=0.1 makes a tenth of the faults, WEFT_SOAK_SECONDS is the length of each soak.
+test-faults: $(VENV)/.dev model browser
+	$(BIN)/python -m pytest -m faults -s
 
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
 test-integrations: $(VENV)/.dev model

@@ -47,11 +47,7 @@ class Forks:
 
 def wait_for_jobs():
     """Fork for each job and tell its exit code."""
-    import weft
-
-    for module in walk_packages(weft.__path__, "weft."):
-        if not module.name.startswith(APART):
-            import_optional(module.name)
+    import_package()
     while line := sys.stdin.readline():
         child = os.fork()
         if child == 0:
@@ -76,6 +72,15 @@ def run_command():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def import_package():
+    """Import all modules that most commands need."""
+    import weft
+
+    for module in walk_packages(weft.__path__, "weft."):
+        if not module.name.startswith(APART):
+            import_optional(module.name)
 
 
 def import_optional(name):
