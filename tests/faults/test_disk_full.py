@@ -10,9 +10,9 @@ from serving import refused
 from test_serve_process import started
 
 DISK_BYTES = 64 << 20
-FREE_BYTES = 8 << 20
+FREE_BYTES = 3 << 20
 """Space that is left before the first upload."""
-FILE_BYTES = 6 << 20
+FILE_BYTES = 2 << 20
 """Largest file where no file system can be mounted."""
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split()
 
@@ -36,8 +36,8 @@ def limit_files(process, size):
 
 
 def upload(client, number, random):
-    """Upload a document of some hundred kilobytes; return its source and the response."""
-    text = "\n\n".join(f"# Part {part}\n\n" + " ".join(random.choices(WORDS, k=300)) for part in range(40))
+    """Upload a document of some ten kilobytes; return its source and the response."""
+    text = "\n\n".join(f"# Part {part}\n\n" + " ".join(random.choices(WORDS, k=300)) for part in range(12))
     given = {"documents": [{"text": f"Document {number}.\n\n{text}", "source": f"upload-{number}"}]}
     return f"text:upload-{number}", client.post("/documents", json=given)
 
