@@ -3,8 +3,8 @@ A hostile document beside other requests: latency of /health and of a query in a
 
     python benchmarks/hostile_parse.py [--seconds 20] [--embedder hash]
 
-The document is a PDF of 45 MB whose drawing operators take a minute to parse; it runs into the CPU limit. The second
-table is the extra cost of a small document that goes through a parser process, the median of 50.
+The document is a PDF of 1 MB whose 1,000 pages share one long list of drawing operators; it runs into the CPU limit.
+The second table is the extra cost of a small document that goes through a parser process, the median of 50.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ CORPUS = Path(__file__).parents[1] / "examples" / "corpus"
 QUESTION = "Why were sessions moved out of Redis?"
 TEXT = "---\ntitle: Auth Service\n---\n# Auth Service\n\nThe Auth Service depends on the OAuth Provider.\n"
 ROUNDS = 50
-OPERATORS = b"BT /F 1 Tf (x) Tj ET " * 2_100_000
+PAGES = 1000
+OPERATORS = b"BT /F 1 Tf (x) Tj ET " * 40_000
 
 
 def hostile_pdf() -> bytes:
-    """Return a PDF of one page that is long to draw and not compressed, so that no ratio gives it away."""
+    """Return a PDF whose pages share one content stream. It is not compressed, so that no ratio gives it away."""
+    first = 5
+    kids = b" ".join(b"%d 0 R" % number for number in range(first, first + PAGES))
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, PAGES),
         b"<</Length %d>>stream\n%s\nendstream" % (len(OPERATORS), OPERATORS),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        *[page] * PAGES,
     ]
     made, places = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, start=1):
         places.append(len(made))
         made += b"%d 0 obj%s endobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    start = len(made)
-    return b"%sxref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (
-        made,
-        table,
-        start,
-    )
+    size, start = len(objects) + 1, len(made)
+    made += b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table)
+    return made + b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, start)
 
 
 @contextmanager
