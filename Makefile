@@ -70,7 +70,7 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,serve,multilingual,zh,postgres,scale,langchain,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,code,openai,watch,plot,mcp,serve,multilingual,zh,postgres,scale,langchain,dev]'
 	@touch $(VENV)/.demo $@
 
 # The MCP inspector drives our server in a test, the reference memory server is compared with it; where there is no npm, these

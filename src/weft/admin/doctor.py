@@ -28,6 +28,7 @@ EXTRAS = {
     "pdf": "pypdf",
     "docx": "docx",
     "bibtex": "bibtexparser",
+    "code": "tree_sitter",
     "openai": "httpx",
     "watch": "watchfiles",
     "plot": "matplotlib",

@@ -10,6 +10,7 @@ from itertools import islice
 
 from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
+from weft.extract.code.code_keys import code_key
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key, whole_key
 from weft.extract.papers.paper_ids import id_key, read_id
@@ -229,7 +230,7 @@ class Entities:
 
 def _keys(name: str) -> list[str]:
     """Return the possible keys of a name or of a fact entity id, best first."""
-    keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
+    keys = [code_key(name.strip()), id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
     return list(dict.fromkeys(filter(None, keys)))
 
 

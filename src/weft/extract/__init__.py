@@ -11,5 +11,6 @@ Rule-based extraction of names, relations and facts from text, without a model.
 | `name_variants`, `typos` | possible spellings of one name |
 | `relation_cues`, `papers/` | relation types and citations in a question |
 | `chinese/` | the same for Chinese |
+| `code/` | entities and relations of parsed source code |
 | `nominations`, `lexicon` | the collector of one chunk, word lists |
 """

@@ -6,6 +6,9 @@ Relation types that a question asks for.
 | `who directed Heat` | `directed_by`, `directed` |
 | `what breaks if Redis goes down` | `depended_on_by`, `used_by`, `called_by`, `affects`, … |
 | `谁依赖登录服务` | the same, and `depends_on`, `uses`, … |
+| `who calls Command.invoke`, `谁调用 Command.invoke` | `called_by` |
+| `what does Command.invoke call` | `calls` |
+| `which tests cover the parser` | `tested_by` |
 | `how do I bake bread` | none |
 """
 
@@ -15,7 +18,10 @@ import re
 
 from weft.text.simplified import simplify
 
-_DEPENDENTS = "depended_on_by used_by called_by read_by implemented_by affects concerns"
+_DEPENDENTS = (
+    "depended_on_by used_by called_by read_by implemented_by affects concerns "
+    "imported_by inherited_by overridden_by tested_by"
+)
 _CUES: tuple[tuple[str, str, str], ...] = (
     (r"\b(?:direct(?:ors?|ed|s)|film-?makers?)\b", "导演|执导", "directed_by directed"),
     (
@@ -69,6 +75,7 @@ _CUES: tuple[tuple[str, str, str], ...] = (
     (
         r"\bwhat (?:happens|breaks|would|if)\b|\b(?:if|when|after) (?:we|you|i|they|one) "
         r"(?:change|replace|remove|drop|lose|switch)"
+        r"|\bif [^?]{1,80} (?:changes|breaks|is (?:changed|renamed|removed|deleted))\b"
         r"|\b(?:impact\w*|affect\w*|downstream|blast radius|outage|goes down)\b"
         r"|\b(?:who|what|which)(?: \w+){0,2} (?:depends?|rel(?:y|ies)) (?:up)?on\b",
         "影响|后果|谁依赖",
@@ -79,6 +86,44 @@ _CUES: tuple[tuple[str, str, str], ...] = (
         "依赖|需要|使用",
         "depends_on uses calls reads_from",
     ),
+    (
+        r"\b(?:who|what|which(?: \w+){0,2}|that|functions?|methods?|places?|classes) calls?\b|\bcallers? of\b"
+        r"|\bis [^?]{1,80} called\b|\bcall sites?\b|\bcalled by\b",
+        "谁调用|谁在调用|被谁调用|哪些[^？?]{0,10}调用|哪里调用|在哪[^？?]{0,4}调用|调用者|调用方|被调用",
+        "called_by",
+    ),
+    (
+        r"\b(?:does|do|did) [^?]{1,80} call\b|\bcalled by\b|\bcallees? of\b",
+        "调用了?(?:什么|哪些|谁|哪个)",
+        "calls",
+    ),
+    (
+        r"\b(?:who|what|which(?: \w+){0,2}|that|modules?|files?) imports?\b"
+        r"|\bis [^?]{1,80} imported\b|\bimporters? of\b",
+        "谁导入|哪些[^？?]{0,10}导入|被[^？?]{0,6}导入|谁引入|哪些[^？?]{0,10}引入",
+        "imported_by",
+    ),
+    (r"\b(?:does|do|did) [^?]{1,80} import\b|\bimports of\b", "导入了?(?:什么|哪些)", "imports"),
+    (
+        r"\b(?:subclass(?:es)?|subtypes?|derived class(?:es)?|child class(?:es)?) of\b|\bsubclass(?:es)?\b"
+        r"|\b(?:who|what|which(?: \w+){0,2}|that|classes) (?:inherits?|extends?|derives?|implements?)\b",
+        "子类|派生类|谁继承|哪些[^？?]{0,10}继承|继承自",
+        "inherited_by",
+    ),
+    (
+        r"\b(?:base|parent|super) ?class(?:es)?\b|\b(?:does|do|did) [^?]{1,80} (?:inherit|extend|derive)\b",
+        "父类|基类|超类",
+        "inherits",
+    ),
+    (r"\boverr(?:ides?|idden)\b", "重写|覆写", "overrides overridden_by"),
+    (
+        r"\btests? (?:that )?(?:covers?|for|of|exercises?|checks?)\b|\b(?:who|what|which) tests?\b"
+        r"|\bis [^?]{1,80} tested\b|\btested by\b|\btest coverage\b",
+        "哪些测试|测试用例|谁测试|被[^？?]{0,6}测试|测试覆盖",
+        "tested_by",
+    ),
+    (r"\b(?:does|do|did) [^?]{1,80} test\b", "测试了?(?:什么|哪些)", "tests"),
+    (r"\bwhere is [^?]{1,80} (?:defined|implemented|declared)\b", "在哪[^？?]{0,4}定义|定义在哪", "defined_in"),
     (r"\b(?:caus\w*|why)\b", "原因|为什么", "caused_by caused"),
     (r"\b(?:cit(?:e|es|ed|ing|ation\w*)|references?)\b", "引用|参考文献", "cites cited_by"),
     ("", "收购|并购", "acquired_by acquired"),
@@ -92,6 +137,12 @@ _ENGLISH, _CHINESE = (
     tuple((re.compile(cue[language]), frozenset(cue[2].split())) for cue in _CUES if cue[language])
     for language in (0, 1)
 )
+
+CODE_TYPES = frozenset(
+    "calls called_by imports imported_by inherits inherited_by overrides overridden_by tests tested_by defines "
+    "defined_in depended_on_by".split()
+)
+"""Relation types of source code, from both ends. A question for one of them may name code by a plain word."""
 
 MAX_QUESTION_CHARACTERS = 2000
 """Maximum number of characters of a question that are searched."""

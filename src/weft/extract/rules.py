@@ -30,6 +30,7 @@ from weft.extract.attributes import (
 from weft.extract.chinese.definitions import find_other_names_at
 from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese
 from weft.extract.chinese.tagger import Tagger
+from weft.extract.code.reader import read_code
 from weft.extract.definitions import (
     Definition,
     find_abbreviations,
@@ -108,7 +109,10 @@ class RuleExtractor:
         return f"rules-12+{self._tagger.name}" if self._tagger else "rules-12"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """Return one extraction per chunk, in the same order."""
+        """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
+        parsed = read_code(document, chunks)
+        if parsed is not None:
+            return parsed
         reader = _Reader(document, self._tagger)
         return [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
 

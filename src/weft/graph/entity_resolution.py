@@ -9,6 +9,8 @@ Entity resolution: which names are entities, and which names are the same entity
 | `kg` | alias of `knowledge graph`, never a main name | | same as `knowledge graph` |
 | `kg` | the same | unmerge `kg`, `knowledge graph` | a separate entity |
 | `k8s` | | merge into `kubernetes` | same as `kubernetes` |
+| `code:run` | alias of `code:app.run` | | same as `code:app.run` |
+| `code:run` | alias of `code:app.run` and of `code:job.run` | | no entity: the short name is ambiguous |
 
 The result depends on the set of nominations and edits, never on their order.
 """
@@ -20,7 +22,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from weft.records import STRONG_KINDS, Nomination
+from weft.records import CODE_PREFIX, STRONG_KINDS, Nomination
 
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
@@ -99,6 +101,8 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Re
         target = next(iter(targets))
         reason = min(reason for other, reason in votes.aliases if other == target)
         return Resolution(exists=True, strong=strong, same_as=target, reason=reason)
+    if key.startswith(CODE_PREFIX) and targets and not votes.own:
+        return Resolution(exists=False)
     return Resolution(exists=True, strong=strong, same_as=key)
 
 

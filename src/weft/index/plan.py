@@ -298,7 +298,7 @@ def content_hash(
             document.unit,
             metadata,
             digest(map(str, document.lines)) if document.lines is not None else "",
-            f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyzer.VERSION}",
+            f"{options.max_tokens} {options.min_tokens} {split.split_version(document)} {analyzer.VERSION}",
             extractor.name if extractor else "",
             *given,
             *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),

@@ -17,6 +17,7 @@ from weft.records.documents import (
     Vectors,
 )
 from weft.records.entities import (
+    CODE_PREFIX,
     STRONG_KINDS,
     Claim,
     Entity,
@@ -108,6 +109,7 @@ from weft.records.results import (
 from weft.records.usage import LlmRun, Usage
 
 __all__ = [
+    "CODE_PREFIX",
     "STRONG_KINDS",
     "Access",
     "Anchor",

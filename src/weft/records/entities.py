@@ -14,6 +14,13 @@ STRONG_KINDS: frozenset[str] = frozenset(
 )
 """Kinds of which one nomination creates an entity. Other kinds need several documents."""
 
+CODE_PREFIX = "code:"
+"""
+Prefix of the keys of modules, classes, functions and methods. The rest is the qualified name and keeps its case.
+
+Keys of other names have no colon, so that both kinds never meet.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nomination:

@@ -1,7 +1,7 @@
 """
 Chunking: splits a document at its structure first, then by size, and keeps line numbers.
 
-1. Cut into sections: at Markdown headings, before code definitions, else one section.
+1. Cut into sections: at Markdown headings, around code definitions, else one section.
 2. Join a section below `min_tokens` with its neighbour if both fit into `max_tokens`.
 3. Cut a section above `max_tokens` at paragraphs, lines, sentences, words (`weft.text.structure`).
 """
@@ -14,6 +14,10 @@ from collections.abc import Iterator
 
 from weft.config import SplitOptions
 from weft.records import Chunk, Document
+from weft.text.code import syntax
+from weft.text.code.grammar import find_grammar, grammar_version
+from weft.text.code.module_names import module_name
+from weft.text.code.sections import syntax_sections
 from weft.text.ids import chunk_id
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
@@ -54,6 +58,12 @@ def split(document: Document, *, document_id: str, options: SplitOptions) -> lis
     return chunks
 
 
+def split_version(document: Document) -> str:
+    """Return the version of the rules that split a document; source code depends on the installed grammar."""
+    grammar = grammar_version(find_grammar(document))
+    return f"{VERSION} code-{syntax.VERSION}-{grammar}" if grammar else str(VERSION)
+
+
 def indexed_text(title: str, heading: tuple[str, ...], text: str) -> str:
     """Return the text of a chunk that is embedded and keyword-indexed: title, heading path, body."""
     head = " › ".join(part for part in (title, *heading) if part)
@@ -66,6 +76,15 @@ def _sections(document: Document, options: SplitOptions) -> list[Section]:
         case "markdown":
             sections = markdown_sections(text, title=document.title)
         case "code":
+            parsed = syntax.read_syntax(document)
+            if parsed is not None:
+                return syntax_sections(
+                    text,
+                    parsed,
+                    module=module_name(document),
+                    max_tokens=options.max_tokens,
+                    min_tokens=options.min_tokens,
+                )
             sections = code_sections(text)
         case _:
             sections = [Section((), Span(0, len(text)))]

@@ -1,4 +1,4 @@
-"""Source code to documents."""
+"""Source code to documents, with the language and the module name in their metadata."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.file_reader import read_text
-from weft.load.file_types import file_title, user_file_name
+from weft.load.file_types import UPLOAD, file_title, user_file_name
 from weft.records import Document
+from weft.text.code.module_names import MODULE, MODULE_LANGUAGES, find_module, path_module
+
+MAX_PROJECT_BYTES = 4096
+"""Bytes of a project file, such as `go.mod`, that are read for the module name."""
 
 LANGUAGES: dict[str, str] = {
     ".bash": "shell",
@@ -79,10 +83,30 @@ def find_language(path: Path) -> str | None:
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of a source file."""
     language = find_language(user_file_name(source))
+    module = _find_module(path, source=source, language=language) if language and language in MODULE_LANGUAGES else ""
+    metadata = {"language": language, MODULE: module}
     yield Document(
         source=source,
         title=file_title(source, with_extension=True),
         text=read_text(path, options=options),
         form="code",
-        metadata={"language": language} if language else {},
+        metadata={key: value for key, value in metadata.items() if value},
     )
+
+
+def _find_module(path: Path, *, source: str, language: str) -> str:
+    """Return the module name of a file; only files in its own folders are read."""
+    if source.startswith(UPLOAD) or "#" in source:
+        return path_module(source, language=language)
+    folders = path.parents
+
+    def has_file(level: int, name: str) -> bool:
+        return level < len(folders) and (folders[level] / name).is_file()
+
+    def read(level: int, name: str) -> str:
+        if not has_file(level, name):
+            return ""
+        with (folders[level] / name).open("rb") as stream:
+            return stream.read(MAX_PROJECT_BYTES).decode("utf-8", "replace")
+
+    return find_module(source, language=language, has_file=has_file, read=read)

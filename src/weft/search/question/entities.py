@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weft.extract.names import long_keys, match_names, short_keys, singular
-from weft.records import Entity, Known, Question, Vector, Word
+from weft.records import CODE_PREFIX, Entity, Known, Question, Vector, Word
 from weft.search.graph.relations import Relations
 from weft.search.question.content_terms import QUESTION_WORDS
 from weft.store.base import GraphReader
@@ -101,7 +101,7 @@ def recognise_names(
             words=size,
             how="named",
             defining_chunks=known[key].defining_chunks or (known[key].chunks if key in remembered else 0),
-            key=key,
+            key=key.removeprefix(CODE_PREFIX),
         )
         for id, (key, size) in ((id, named[id]) for id in best)
         if key in entities  # another process may have deleted it between two reads

@@ -16,14 +16,15 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from weft.extract.code.code_keys import code_key, find_code_names
 from weft.extract.names import name_key, singular, words
 from weft.extract.papers.citation_questions import read_citation
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import find_names, find_quoted
-from weft.extract.relation_cues import relation_types
+from weft.extract.relation_cues import CODE_TYPES, relation_types
 from weft.extract.sentences import Sentence
 from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, Word
-from weft.search.question.content_terms import content_terms, is_question_word
+from weft.search.question.content_terms import STOP_WORDS, content_terms, is_question_word
 from weft.search.question.features import read_features
 from weft.text.analyzer import query_terms
 from weft.text.normalise import is_unspaced, scripts, squeeze
@@ -42,6 +43,18 @@ MAX_NAME_CHARACTERS = 2000
 
 MAX_NAMES = 4
 """Maximum number of looked-up rare names, longest first."""
+
+MAX_CODE_NAMES = 32
+"""Names of code entities that are looked up: the first."""
+
+CODE_WORDS = frozenset(
+    """
+    call calls called caller callers callee callees import imports imported subclass subclasses class classes function
+    functions method methods module modules test tests tested cover covers covered break breaks change changes changed
+    inherit inherits extend extends override overrides overridden file files code where defined base parent
+    """.split()
+)
+"""Words that ask for relations of source code. In such a question they name nothing, unless written like code."""
 
 MAX_NUMBERED_IDS = 4
 """Maximum number of looked-up numbered ids, in the order of the question."""
@@ -100,7 +113,17 @@ def _paper_ids(question: Question) -> tuple[FoundId, ...]:
 def _exact_keys(question: Question) -> dict[str, int]:
     keys = {id_key(paper.id): len(words(paper.id)) for paper in question.paper_ids}
     quoted = find_quoted(question.text[:MAX_WORD_CHARACTERS])
-    return keys | {name_key(name.text): len(words(name.text)) for name in quoted}
+    keys |= {name_key(name.text): len(words(name.text)) for name in quoted}
+    return keys | {code_key(name): len(words(name)) for name in _code_names(question)}
+
+
+def _code_names(question: Question) -> list[str]:
+    found = find_code_names(
+        question.text[:MAX_NAME_CHARACTERS],
+        is_code_question=not question.relation_types.isdisjoint(CODE_TYPES),
+        ignored=STOP_WORDS | CODE_WORDS,
+    )
+    return list(dict.fromkeys(islice(found, MAX_CODE_NAMES)))
 
 
 def _names(question: Question) -> tuple[str, ...]:

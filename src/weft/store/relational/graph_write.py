@@ -29,7 +29,7 @@ from weft.graph.entity_resolution import (
     letters,
     vote,
 )
-from weft.records import Claim, Extraction, Vector
+from weft.records import CODE_PREFIX, Claim, Extraction, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
@@ -277,9 +277,10 @@ class GraphChanges:
         about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
             about[key].add(chunk)
-        found = self._db.find_chunks_with_terms(self._namespace, {key: required_terms(key) for key in sorted(keys)})
-        for key, chunks in sorted(found.items()):
-            self._mentions.add_name(key, chunks=chunks, about=about[key])
+        terms = {key: required_terms(key) for key in sorted(keys) if not key.startswith(CODE_PREFIX)}
+        found = self._db.find_chunks_with_terms(self._namespace, terms) if terms else {}
+        for key in sorted(keys):
+            self._mentions.add_name(key, chunks=found.get(key, ()), about=about[key])
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,11 @@
+"""
+Extraction of entities and relations from parsed source code.
+
+| module | subject |
+| --- | --- |
+| `reader` | the entry point: document and chunks to nominations and claims |
+| `code_keys` | keys of code entities, and their names in a question |
+| `imports` | imports of a file, by language |
+| `scopes` | what a name in a scope refers to |
+| `code_relations` | calls, base classes, overridden methods, tests |
+"""

@@ -1,0 +1,7 @@
+(class_declaration (class_heritage (identifier) @base))
+(class_declaration (class_heritage (member_expression object: (identifier)) @base))
+(class_body (field_definition property: (property_identifier) @name value: (arrow_function)) @function)
+(formal_parameters (identifier) @bind)
+(formal_parameters (assignment_pattern left: (identifier) @bind))
+(formal_parameters (object_pattern (shorthand_property_identifier_pattern) @bind))
+(formal_parameters (rest_pattern (identifier) @bind))
