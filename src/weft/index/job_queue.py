@@ -75,7 +75,7 @@ class Components:
         rules = (memory.allow_secrets, sorted(memory.confirm_sources), sorted(memory.single_valued))
         return digest(
             (
-                f"{self.options.max_tokens} {self.options.min_tokens} {split.VERSION} {analyzer.VERSION}",
+                f"{self.options.max_tokens} {self.options.min_tokens} {split.installed_version()} {analyzer.VERSION}",
                 self.extractor.name if self.extractor else "",
                 self.embedder.card.fingerprint if self.embedder else "",
                 repr(rules) if memory.from_files else "",

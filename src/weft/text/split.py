@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from weft.config import SplitOptions
 from weft.records import Chunk, Document
 from weft.text.code import syntax
-from weft.text.code.grammar import find_grammar, grammar_version
+from weft.text.code.grammar import find_grammar, grammar_version, installed_grammars
 from weft.text.code.module_names import module_name
 from weft.text.code.sections import syntax_sections
 from weft.text.ids import chunk_id
@@ -62,6 +62,11 @@ def split_version(document: Document) -> str:
     """Return the version of the rules that split a document; source code depends on the installed grammar."""
     grammar = grammar_version(find_grammar(document))
     return f"{VERSION} code-{syntax.VERSION}-{grammar}" if grammar else str(VERSION)
+
+
+def installed_version() -> str:
+    """Return the version of the rules of this installation, for workers that must agree."""
+    return f"{VERSION} {installed_grammars()}".rstrip()
 
 
 def indexed_text(title: str, heading: tuple[str, ...], text: str) -> str:

@@ -27,7 +27,7 @@ from weft.text.code.syntax import MODULE_SCOPE, Definition, Syntax, has_parser, 
 ALIAS_REASON = "short name in source code"
 EXPORT_REASON = "exported under another name"
 _PACKAGE_STEMS = frozenset({"__init__", "index", "mod", "lib"})
-_QUOTES = "\"'`/*!#- \t"
+_QUOTES = "\"'/*!#- \t"
 
 
 def read_code(document: Document, chunks: Sequence[Chunk]) -> list[Extraction] | None:
@@ -54,7 +54,8 @@ class _Reader:
         self._starts = [chunk.start_line for chunk in chunks]
         package = next((item.text for item in syntax.captures if item.kind == "package"), "")
         self._module = "".join(package.split()) or module_name(document)
-        is_package = PurePosixPath(document.source).stem in _PACKAGE_STEMS
+        stem = PurePosixPath(document.source).stem.removesuffix(".d")
+        is_package = stem in _PACKAGE_STEMS and self._short_module() != stem
         self._imports = read_imports(syntax, module=self._module, is_package=is_package)
         self._scopes = Scopes(syntax, module=self._module, is_package=is_package, imports=self._imports)
         self._nominations: list[dict[tuple[str, str], Nomination]] = [{} for _ in chunks]

@@ -103,12 +103,21 @@ def load_grammar(name: str) -> Grammar | None:
 @cache
 def grammar_version(name: str) -> str:
     """Return the version of a grammar for the content hash; empty if it is not installed."""
-    if load_grammar(name) is None:
-        return ""
+    return _package_version(_GRAMMARS[name][0]) or "unknown" if load_grammar(name) else ""
+
+
+@cache
+def installed_grammars() -> str:
+    """Return the versions of all installed grammars without loading them; empty without the extra `code`."""
+    packages = sorted({package for package, *_ in _GRAMMARS.values()}) if _package_version("tree_sitter") else []
+    return " ".join(f"{package}-{found}" for package in packages if (found := _package_version(package)))
+
+
+def _package_version(package: str) -> str:
     try:
-        return version(_GRAMMARS[name][0].replace("_", "-"))
+        return version(package.replace("_", "-"))
     except PackageNotFoundError:
-        return "unknown"
+        return ""
 
 
 def is_parsable(text: str) -> bool:

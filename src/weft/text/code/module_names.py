@@ -46,7 +46,8 @@ def module_name(document: Document) -> str:
 def path_module(source: str, *, language: str) -> str:
     """Return a module name by the path alone."""
     path = PurePosixPath(source.replace("\\", "/").rpartition(":")[2].split("#")[0])
-    parts = [part for part in path.with_suffix("").parts if part not in ("/", ".", "..")]
+    name = path.with_suffix("").name.removesuffix(".d") if language == "typescript" else path.with_suffix("").name
+    parts = [part for part in (*path.parent.parts, name) if part not in ("/", ".", "..")]
     if path.is_absolute():
         parts = parts[-1:]
     return _join(parts, language=language)

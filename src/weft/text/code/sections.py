@@ -28,6 +28,8 @@ class _Part:
     last: int
     path: tuple[str, ...]
     """Names of the definition; empty for the module."""
+    is_header: bool = False
+    """Whether it is the header of a class whose members follow."""
 
 
 def syntax_sections(text: str, syntax: Syntax, *, module: str, max_tokens: int, min_tokens: int) -> list[Section]:
@@ -49,6 +51,8 @@ class _Step:
     path: tuple[str, ...]
     """Names of the definition that the lines before it belong to."""
     is_end: bool = False
+    is_first: bool = False
+    """Whether it is the first member of a class."""
 
 
 class _Source:
@@ -95,12 +99,12 @@ class _Source:
             if start > end:
                 continue  # on the last line of the one before
             if at < start:
-                parts.append(_Part(at, start - 1, step.path))
+                parts.append(_Part(at, start - 1, step.path, is_header=step.is_first))
             at = start
             members = self._members.get(step.index, [])
             if members and (definition.kind == "namespace" or self.size(start, end) > self.max_tokens):
                 queue.append(_Step(step.index, definition.path, is_end=True))
-                queue += [_Step(member, definition.path) for member in reversed(members)]
+                queue += [_Step(member, definition.path, is_first=member == members[0]) for member in reversed(members)]
                 continue
             parts += [_Part(*lines, definition.path) for lines in self._group(start, end, after=definition.line)]
             at = end + 1
@@ -142,13 +146,18 @@ def _join_small(source: _Source, parts: Sequence[_Part], *, max_tokens: int, min
     joined: list[_Part] = []
     for part in parts:
         last = joined[-1] if joined else None
-        if last and (last.path[:-1] == part.path[:-1] or last.path == part.path[:-1] or last.path[:-1] == part.path):
+        if last and not part.is_header and _are_near(last.path, part.path):
             sizes = source.size(last.first, last.last), source.size(part.first, part.last)
             if min(sizes) < min_tokens and source.size(last.first, part.last) <= max_tokens:
                 joined[-1] = replace(last, last=part.last, path=_common(last.path, part.path))
                 continue
         joined.append(part)
     return joined
+
+
+def _are_near(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Return whether two parts have the same parent, or one is the parent of the other."""
+    return first[:-1] == second[:-1] or first == second[:-1] or first[:-1] == second
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

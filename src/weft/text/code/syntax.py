@@ -124,7 +124,7 @@ def _build(name: str, data: bytes, matches: Sequence[Match]) -> Syntax:
     code_rows = {p[3] for match in matches if (p := match.nodes.get("comment")) and not _is_alone(data, p[0])}
     comments -= code_rows
     found = sorted(_iter_roots(matches), key=lambda item: (item[1][0], -item[1][1]))
-    builder = _Builder(data, outer, comments)
+    builder = _Builder(data, outer, comments, is_c=name in ("c", "cpp"))
     for kind, place, match in found:
         builder.add(kind, place, match)
     return Syntax(
@@ -148,8 +148,11 @@ def _is_alone(data: bytes, start: int) -> bool:
 class _Builder:
     """Builds definitions and captures from matches in order of position."""
 
-    def __init__(self, data: bytes, outer: Mapping[int, tuple[int, int, int, int]], comments: set[int]) -> None:
+    def __init__(
+        self, data: bytes, outer: Mapping[int, tuple[int, int, int, int]], comments: set[int], *, is_c: bool
+    ) -> None:
         self._data = data
+        self._is_c = is_c
         self._outer = outer
         self._comments = comments
         self._open: list[tuple[int, int]] = []
@@ -184,8 +187,8 @@ class _Builder:
         start, end, row, last = place
         name = match.nodes.get("name")
         text = self._text(name) if name else None
-        if not name or not text:
-            return
+        if not name or not text or (self._is_c and text.isupper() and len(text) > 1):
+            return  # `NODE_METHOD(run) {` is a macro call
         fields = self._fields(match, without=kind)
         if (known := self._starts.get(start)) is not None:
             merged = {**self.definitions[known].fields, **fields}

@@ -1,0 +1,156 @@
+"""Chunks of parsed source code: whole definitions, with exact lines."""
+
+import pytest
+from source_code import CORE, make_code, read_file
+
+from weft.config import SplitOptions
+from weft.index.plan import content_hash
+from weft.text.code import grammar
+from weft.text.code.module_names import find_module, path_module
+from weft.text.split import split
+
+SMALL = SplitOptions(max_tokens=60, min_tokens=10)
+
+
+def test_a_definition_that_fits_is_never_cut():
+    """A class that does not fit gives its header and each method; a small header joins its first method."""
+    chunks, _ = read_file("src/app/core.py", CORE, options=SMALL)
+    headings = [chunk.heading for chunk in chunks]
+
+    assert headings == [
+        ("app.core",),
+        ("app.core", "Context"),
+        ("app.core", "BaseCommand"),
+        ("app.core", "Command"),
+        ("app.core", "Command.check"),
+        ("app.core", "command"),
+    ]
+    assert chunks[3].text.startswith("class Command") and "def invoke" in chunks[3].text
+
+
+def test_lines_are_exact_and_nothing_is_lost():
+    """Each chunk is the text of its lines, and every line with text is in a chunk."""
+    lines = CORE.split("\n")
+    chunks, _ = read_file("src/app/core.py", CORE, options=SMALL)
+    covered = {line for chunk in chunks for line in range(chunk.start_line, chunk.end_line + 1)}
+
+    for chunk in chunks:
+        assert chunk.text == "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+    assert {number for number, line in enumerate(lines, 1) if line.strip()} <= covered
+
+
+def test_a_long_function_is_cut_between_statements():
+    """A statement over several lines stays whole if it fits."""
+    calls = "\n".join(f"    value_{n} = call(\n        {n},\n        {n},\n    )" for n in range(40))
+    chunks, _ = read_file("app/long.py", f"def run():\n{calls}\n", options=SMALL)
+
+    assert len(chunks) == 10
+    assert all(chunk.text.count("(") == chunk.text.count(")") for chunk in chunks)
+    assert all(chunk.heading == ("app.long", "run") for chunk in chunks)
+
+
+def test_a_comment_and_a_decorator_belong_to_the_definition_below():
+    """A comment at the end of another line does not."""
+    text = "value = 1  # one\ndef first():\n    pass\n\n# About second.\n@wraps\ndef second():\n    pass\n"
+    options = SplitOptions(max_tokens=20, min_tokens=0)
+
+    found = [chunk.text for chunk in split(make_code("a.py", text), document_id="d", options=options)]
+    assert found == ["value = 1  # one", "def first():\n    pass", "# About second.\n@wraps\ndef second():\n    pass"]
+
+
+def test_the_content_hash_depends_on_the_grammar(monkeypatch):
+    """A file is split again when its grammar is installed; other documents are not."""
+    documents = [make_code("a.py", "x = 1"), make_code("a.rb", "x = 1", "ruby")]
+    before = [content_hash(document, options=SplitOptions()) for document in documents]
+    monkeypatch.setattr("weft.text.split.grammar_version", lambda name: "")
+    after = [content_hash(document, options=SplitOptions()) for document in documents]
+
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
+
+
+def test_without_the_extra_code_is_split_as_before(monkeypatch):
+    """Sections begin at unindented definitions."""
+    monkeypatch.setattr("weft.text.code.syntax.load_grammar", lambda name: None)
+    chunks, found = read_file("src/app/other.py", CORE + "\n# other\n", options=SMALL)
+
+    assert chunks[0].heading == () and any(chunk.heading == ("class Command",) for chunk in chunks)
+    assert not any(n.key.startswith("code:") for extraction in found for n in extraction.nominations)
+
+
+HOSTILE = {
+    "nested parentheses": "(" * 10_000 + ")" * 10_000,
+    "nested parentheses over lines": "(\n" * 10_000 + ")\n" * 10_000,
+    "nested calls": "f(\n" * 10_000 + ")\n" * 10_000,
+    "nested definitions": "".join(f"{' ' * n}def f{n}():\n" for n in range(300)),
+    "nested classes": "".join(f"{' ' * n}class C{n}:\n" for n in range(300)),
+    "binary junk": bytes(range(256)).decode("latin-1") * 40,
+    "lone surrogate": "def f():\n    return '\ud800'\n",
+    "long line": "x = [" + "1, " * 100_000 + "]",
+    "long chain": "x" + ".y()" * 10_000,
+    "long name": "def " + "x" * 2_000 + "(): pass\nclass A:\n    def f(self): self.f()\n",
+    "one statement per line": "x = 1\n" * 10_000,
+    "open string": '"""' + "text\n" * 1000,
+    "carriage returns": "def f():\r\n    pass\r\n" * 50,
+}
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "cpp"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_source_code_is_read(text, language):
+    """Every chunk has an extraction, and no text is lost."""
+    chunks, found = read_file("hostile.x", text, language)
+
+    assert len(found) == len(chunks)
+    joined = "".join("".join(chunk.text for chunk in chunks).split())
+    assert joined == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = 1;" * 2_000, "# @generated by a tool\nx = 1\n", "x = 1\n" * 200_000, "?! ~ ` ¬ ¦ \n" * 50],
+    ids=["minified", "generated", "large", "not the language"],
+)
+def test_a_refused_file_gives_no_entities(text):
+    """Neither the parser nor the rules for prose read it."""
+    _, found = read_file("src/app/refused.py", text)
+
+    assert not any(extraction.nominations or extraction.claims for extraction in found)
+
+
+def test_a_parse_beyond_its_time_is_given_up(monkeypatch):
+    """The text is then split without the parser."""
+    monkeypatch.setattr(grammar, "MAX_PARSE_SECONDS", -1.0)
+
+    assert grammar.parse(b"def late(): pass\n", grammar.load_grammar("python")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "name"),
+    [
+        ("src/click/core.py", "python", "click.core"),
+        ("click/__init__.py", "python", "click"),
+        ("tests/test_basic.py", "python", "tests.test_basic"),
+        ("/home/me/job.py", "python", "job"),
+        ("src/helpers/util.ts", "typescript", "src/helpers/util"),
+        ("src/helpers/index.ts", "typescript", "src/helpers"),
+        ("typings/app.d.ts", "typescript", "typings/app"),
+        ("pkg/server/run.go", "go", "pkg/server"),
+    ],
+)
+def test_module_names_by_path(source, language, name):
+    """Without the file system."""
+    assert path_module(source, language=language) == name
+
+
+def test_module_names_by_the_files_around():
+    """Packages end where `__init__.py` is missing; a Go module has its import path."""
+    packages = {0, 1}
+
+    def read(level, name):
+        return "module example.com/app\n" if level == 2 and name == "go.mod" else ""
+
+    python = find_module(
+        "work/src/a/b/c.py", language="python", has_file=lambda level, name: level in packages, read=read
+    )
+    go = find_module("work/pkg/run/main.go", language="go", has_file=lambda level, name: False, read=read)
+    assert (python, go) == ("a.b.c", "example.com/app/pkg/run")
