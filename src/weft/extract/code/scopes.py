@@ -34,7 +34,7 @@ PACKAGE_NAMES = frozenset({"go", "java"})
 """Languages whose files see the definitions of other files in the same module."""
 
 _DOTTED = re.compile(r"[\w$]+(?:\.[\w$]+){0,7}")
-_OPTIONAL = re.compile(r"(?:\w+\.)?(?:Optional|Type|type)\[(.{1,200})\]")
+_OPTIONAL = re.compile(r"(?:\w{1,60}\.)?(?:Optional|Type|type)\[(.{1,200})\]")
 _SEPARATORS = re.compile(r"::|\.")
 
 
