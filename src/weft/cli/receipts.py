@@ -47,6 +47,8 @@ def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
         say(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:
         say(f"{would}add{'' if would else 'ed'} {receipt.facts:,} facts stated in the documents", err=True)
+    if receipt.broken_links:
+        say(f"{receipt.broken_links:,} links lead to no document (weft check --links)", err=True)
     if receipt.pruned:
         say(f"{would}delete{'' if would else 'd'} {receipt.pruned:,} documents without a file", err=True)
     for line in _skips(receipt):

@@ -209,6 +209,7 @@ def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, 
         "embedded": receipt.embedded,
         "cached": receipt.cached,
         "facts": receipt.facts,
+        "broken_links": receipt.broken_links,
         "seconds": round(receipt.seconds, 3),
         "skipped": dict(sorted(reasons.items())),
         "skipped_files": [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 
 from weft.config import Settings
+from weft.engine.paths import count_broken_links
 from weft.engine.worker_pool import index_with_workers
 from weft.errors import BoundReached
 from weft.index import run
@@ -26,7 +27,7 @@ def add_documents(
     documents: Iterable[Document | Prepared | Skipped], components: Components, *, on_step: Callable[[Step], None]
 ) -> Receipt:
     """Index documents in this process."""
-    before = Meter.of(components.embedder)
+    before, written = Meter.of(components.embedder), list[str]()
     receipt = run.index_documents(
         documents,
         store=components.store,
@@ -34,9 +35,9 @@ def add_documents(
         options=components.options,
         extractor=components.extractor,
         fact_reader=components.fact_reader(),
-        on_step=on_step,
+        on_step=_note_written(written, on_step),
     )
-    receipt = _with_facts(receipt, components)
+    receipt = _with_facts(_with_broken_links(receipt, written, components), components)
     done = Meter.of(components.embedder) - before
     cached = receipt.cached + done.cached
     embedded = done.embedded if _counts(components.embedder) else receipt.embedded - cached
@@ -53,12 +54,29 @@ def add_by_workers(
     on_step: Callable[[Step], None],
 ) -> Receipt:
     """Index documents in other processes (see `index_with_workers`)."""
-    before = Meter.of(components.embedder)
-    receipt = index_with_workers(documents, components, settings, size=workers, is_custom=is_custom, on_step=on_step)
-    receipt = _with_facts(receipt, components)
+    before, written = Meter.of(components.embedder), list[str]()
+    note = _note_written(written, on_step)
+    receipt = index_with_workers(documents, components, settings, size=workers, is_custom=is_custom, on_step=note)
+    receipt = _with_facts(_with_broken_links(receipt, written, components), components)
     done = Meter.of(components.embedder) - before
     cached = receipt.cached + done.cached
     return replace(receipt, embedded=receipt.embedded - cached, cached=cached, embedding=receipt.embedding + done.usage)
+
+
+def _note_written(written: list[str], on_step: Callable[[Step], None]) -> Callable[[Step], None]:
+    """Return a function that reports a step and appends the source of a written document to `written`."""
+
+    def note(step: Step) -> None:
+        if step.outcome in ("added", "changed"):
+            written.append(step.source)
+        on_step(step)
+
+    return note
+
+
+def _with_broken_links(receipt: Receipt, sources: Sequence[str], components: Components) -> Receipt:
+    """Return a receipt with the number of links of the written documents that lead to no document."""
+    return replace(receipt, broken_links=count_broken_links(components.store, sources))
 
 
 def preview_documents(documents: Items, components: Components, *, embedder: Embedder | None, sample: int) -> Receipt:

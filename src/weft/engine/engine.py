@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -30,7 +30,15 @@ from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
-from weft.engine.paths import collect_sources, find_missing, get_document, get_named, read_paths, watch
+from weft.engine.paths import (
+    collect_sources,
+    find_missing,
+    get_document,
+    get_named,
+    iter_broken_links,
+    read_paths,
+    watch,
+)
 from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
@@ -44,6 +52,7 @@ from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
 from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
+    BrokenLink,
     Chunk,
     Context,
     Document,
@@ -217,6 +226,10 @@ class Engine:
             fact_reader=self._fact_reader,
             memory=self.settings.memory,
         )
+
+    def broken_links(self) -> Iterator[BrokenLink]:
+        """Yield the links of documents that lead to no document, by source and line."""
+        return iter_broken_links(self.store)
 
     def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """

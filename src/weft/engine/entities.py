@@ -11,6 +11,7 @@ from itertools import islice
 from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
 from weft.extract.code.code_keys import code_key
+from weft.extract.links.page_keys import DESCRIBES, page_key
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key, whole_key
 from weft.extract.papers.paper_ids import id_key, read_id
@@ -18,7 +19,7 @@ from weft.extract.statements import inverse
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.traversal import Fetch, Step
-from weft.records import Entity, Mention, PathStep, Relation
+from weft.records import Entity, Filter, Mention, PathStep, Relation
 from weft.search.graph.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
@@ -79,10 +80,15 @@ class Entities:
         )
 
     def neighbours(self, name: str, *, hops: int = 1, min_weight: float = 1.0) -> list[tuple[Entity, Neighbour]]:
-        """Return the entities within `hops` (1 to 3), nearest first, each with its path."""
+        """
+        Return the entities within `hops` (1 to 3), nearest first, each with its path.
+
+        If several pages share a title, the links of those with exactly this title are included.
+        """
         entity, relations = self.get(name), relations_in(self._store, at=self._at)
+        seeds = [entity.id, *(page.id for page in self._pages_titled(name, entity) if page.id != entity.id)]
         found = neighbourhood(
-            [entity.id], fetch=_fetch(relations), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
+            seeds, fetch=_fetch(relations), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
         )
         by_id = {e.id: e for e in relations.entities([n.entity_id for n in found])}
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
@@ -207,7 +213,9 @@ class Entities:
     def _find(self, name: str) -> tuple[str, Entity]:
         """Return the key that `name` resolves to, and its entity. Raises `NotFound`."""
         found = self._known(name) or [(entity.key, entity) for entity in self._store.graph.entities([name])]
-        found = found or self._shown_as(name)
+        found = found or self._shown_as(name) or self._page_at(name)
+        if found and name.rstrip().endswith(")"):  # `Mercury (planet)`: the key has no suffix, the page has
+            found = [(page.key, page) for page in self._pages_titled(name, found[0][1])] or found
         if not found and self._at is not None:
             known = find_remembered(_keys(name), store=self._store, at=self._at)
             found = [(key, known[key]) for key in _keys(name) if key in known]
@@ -219,6 +227,21 @@ class Entities:
         """Return the possible keys of `name` that occur in documents, best first, each with its entity."""
         known = self._store.graph.find_entities(_keys(name))
         return [(key, known[key]) for key in _keys(name) if key in known]
+
+    def _page_at(self, source: str) -> list[tuple[str, Entity]]:
+        """Return the entity of a page by its path: its own, or that of its title."""
+        found = self._store.find_documents(Filter(source_prefix=source), limit=1) if source else []
+        if not found or found[0].source != source:
+            return []
+        keys = [key for key in (page_key(source), name_key(found[0].title)) if key]
+        known = self._store.graph.find_entities(keys)
+        return [(key, known[key]) for key in keys if key in known]
+
+    def _pages_titled(self, title: str, entity: Entity) -> list[Entity]:
+        """Return the pages with exactly this title, if several pages share the entity of the title."""
+        relations = self._store.graph.relations_of([entity.id], limit=MAX_RELATIONS, types=[DESCRIBES])
+        pages = self._store.graph.entities([r.source_id for r in relations if r.target_id == entity.id])
+        return [page for page in pages if page.name.casefold() == title.strip().casefold()]
 
     def _shown_as(self, name: str) -> list[tuple[str, Entity]]:
         """Return the entities renamed to `name`, each with its own key."""

@@ -1,4 +1,4 @@
-"""Documents by path, source or id: lookup, deleted files, watching for changes."""
+"""Documents by path, source or id: lookup, deleted files, watching for changes, broken links."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.load.folder import is_on_disk, source_of
 from weft.load.watch import iter_changes
-from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
+from weft.records import BrokenLink, Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.store.base import Store
+from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
+
+BATCH_DOCUMENTS = 500
+"""Documents whose links are read at once."""
 
 
 def read_paths(paths: Sequence[str | Path]) -> list[Path]:
@@ -127,3 +131,21 @@ def _hint(name: str, *, store: Store) -> str:
     """Return a hint with the source of a text or upload of this name, if one exists."""
     full = next((source for source in (f"text:{name}", f"{UPLOAD}{name}") if _find_source(source, store=store)), "")
     return f"did you mean {full!r}?" if full else "weft list"
+
+
+def count_broken_links(store: Store, sources: Sequence[str]) -> int:
+    """Return the number of links of documents, given by their sources, that lead to no document."""
+    ids = [document_id(store.namespace, source) for source in dict.fromkeys(sources)]
+    parts = (ids[start : start + BATCH_DOCUMENTS] for start in range(0, len(ids), BATCH_DOCUMENTS))
+    return sum(store.graph.count_broken_links(part) for part in parts)
+
+
+def iter_broken_links(store: Store) -> Iterator[BrokenLink]:
+    """Yield all links of a namespace that lead to no document, by source and line."""
+    ids: list[str] = []
+    for document in iter_documents(store, Filter()):
+        ids.append(document.id)
+        if len(ids) == BATCH_DOCUMENTS:
+            yield from store.graph.broken_links(ids)
+            ids = []
+    yield from store.graph.broken_links(ids)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
+from weft.extract.links.page_keys import is_page_key
 from weft.extract.names import SIGNS, is_opening, join_apostrophes, match_names, plain_text, words
 from weft.records import Claim, Word
 from weft.text.analyzer import terms
@@ -69,6 +70,7 @@ def find_mentions(
     claims = [
         Claim(source=source, target=target, type=MENTIONS, weight=1.0)
         for source in subjects
+        if not is_page_key(source)  # its title mentions the same names
         for target in sorted(counts)
         if target not in subjects
     ]

@@ -40,6 +40,8 @@ from weft.extract.definitions import (
     find_opening,
     may_be_topic,
 )
+from weft.extract.links.page_keys import page_parts
+from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.extract.names import key_words, name_key
 from weft.extract.nominations import Nominations
@@ -106,7 +108,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-12+{self._tagger.name}" if self._tagger else "rules-12"
+        return f"rules-13+{self._tagger.name}" if self._tagger else "rules-13"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -114,7 +116,15 @@ class RuleExtractor:
         if parsed is not None:
             return parsed
         reader = _Reader(document, self._tagger)
-        return [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
+        found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
+        pages = read_page(document, chunks, topic=reader.topic)
+        return [
+            Extraction(
+                nominations=(*extraction.nominations, *page.nominations.values()),
+                claims=(*extraction.claims, *page.claims.values()),
+            )
+            for extraction, page in zip(found, pages, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +148,12 @@ class _Reader:
     """True if the topic is the title of the document; False if the first sentence defines the topic."""
     is_defined: bool = False
     """True if a sentence has defined the topic."""
+    is_page: bool = field(init=False)
+    """True if links are read as links between pages."""
 
     def __post_init__(self) -> None:
         title = squeeze(strip_markup(self.document.title[:400]))
+        self.is_page = self.document.form in ("markdown", "text") and bool(page_parts(self.document.source))
         is_id = self.document.source.endswith(f"#{title}")  # a record without a title has its id as title
         is_name = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS and (not is_id or is_proper(title))
         metadata = self.document.metadata
@@ -328,7 +341,7 @@ class _Reader:
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
         nominations.nominate(name.text, "name" if is_work else name.kind, type=name.type)
-        if name.kind == "link" and self.topic.key:
+        if name.kind == "link" and self.topic.key and not self.is_page:  # links between pages: `links.page_reader`
             statement = Statement(self.topic.name, name.text, "links_to")
             nominations.claim(statement, weight=LINK_WEIGHT, description=sentence.text)
         elif name.kind == "phrase":

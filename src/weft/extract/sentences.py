@@ -53,6 +53,7 @@ _INLINE = re.compile(
     r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
 )
+_REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
 _CLOSED = "[”’」』）]*"
 _END = re.compile(
     f"[.!?…][\"'”’)\\]]* |[。！？；]+(?!》){_CLOSED}|(?<=[{CJK}])(?:[!?;]|…+(?=[{CJK}“‘「『《]|[”’」』）])){_CLOSED}"
@@ -94,6 +95,28 @@ def read_sentences(text: str, *, form: Form) -> list[Sentence]:
 def strip_markup(text: str) -> str:
     """Return `text` on one line, without Markdown."""
     return _render(" ".join(text.split()))[0]
+
+
+def sentence_around(block: str, offset: int, label: str) -> str:
+    """
+    Return the sentence of a paragraph that contains the link at `offset` with this label, without markup.
+
+    The link is searched by its label and the words before it, so the time does not depend on the number of links.
+    """
+    around = block[max(0, offset - MAX_SENTENCE_CHARACTERS) : offset + MAX_SENTENCE_CHARACTERS]
+    around = _REFERENCE.sub(r"\1", around) if "][" in around else around
+    text, marks = _render(_ITEM.sub("", " ".join(around.split()), count=1))
+    shown = strip_markup(label)
+    before = strip_markup(block[max(0, offset - 40) : offset])[-12:].lstrip()
+    at = text.find(f"{before}{shown}") if before else text.find(shown)
+    at = text.find(f"{before} {shown}") if at < 0 and before else at
+    at = max(0, text.find(shown) if at < 0 else at + len(before))
+    start = 0
+    for end in [*_ends(text, [mark for mark in marks if mark.kind != "strong"]), len(text)]:
+        if at < end:
+            return text[start:end].strip()
+        start = end
+    return text[start:].strip()
 
 
 def shorten(text: str, *, limit: int = 300) -> str:

@@ -60,6 +60,7 @@ _PAIRS = {
     "created_by": "created",
     "defines": "defined_in",
     "depends_on": "depended_on_by",
+    "describes": "described_by",
     "designed_by": "designed",
     "developed_by": "developed",
     "died_in": "deathplace_of",

@@ -29,6 +29,7 @@ EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 KIND_RANKS = {
     "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
     "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
+    "page": 0, "section": 0, "anchor": 7, "label": 9,
 }  # fmt: skip
 """Rank of a nomination kind. An entity takes name, type and description from the kind of smallest rank."""
 
@@ -36,8 +37,12 @@ KIND_RANKS = {
 OWN_KINDS = ("title", "definition", "field", "given")
 """Kinds whose name is a main name. A link or a metadata value may use an alias instead."""
 
-SILENT_KINDS = frozenset({"heading", "variant"})
-"""Kinds that never create an entity: section headings and possible spellings of a name."""
+SILENT_KINDS = frozenset({"heading", "variant", "page", "section", "label"})
+"""
+Kinds that never create an entity on their own: section headings, possible spellings of a name, pages.
+
+Pages and sections become entities by links (`store.relational.link_write`).
+"""
 
 MAX_ALIAS_CHAIN = 4
 """Maximum length of a chain of aliases."""

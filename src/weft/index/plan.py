@@ -301,6 +301,7 @@ def content_hash(
             f"{options.max_tokens} {options.min_tokens} {split.split_version(document)} {analyzer.VERSION}",
             extractor.name if extractor else "",
             *given,
+            *([digest(str(part) for link in document.links for part in link)] if document.links else []),
             *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),
         )
     )

@@ -10,6 +10,7 @@ from weft.records.documents import (
     Document,
     DocumentInfo,
     Metadata,
+    PageLink,
     Scalar,
     Skipped,
     Status,
@@ -82,6 +83,7 @@ from weft.records.questions import (
     Word,
 )
 from weft.records.receipts import (
+    BrokenLink,
     Census,
     FactReceipt,
     ImportReceipt,
@@ -115,6 +117,7 @@ __all__ = [
     "Anchor",
     "ApiKey",
     "Batch",
+    "BrokenLink",
     "Calibration",
     "Census",
     "Channel",
@@ -166,6 +169,7 @@ __all__ = [
     "Nomination",
     "NominationKind",
     "NumberedId",
+    "PageLink",
     "PathStep",
     "Problem",
     "Query",

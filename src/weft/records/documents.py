@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,15 @@ Scalar: TypeAlias = str | int | float | bool | None
 Metadata: TypeAlias = Mapping[str, "Scalar | Sequence[Scalar]"]
 Channel: TypeAlias = Literal["vector", "keyword", "graph"]
 Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
+
+
+class PageLink(NamedTuple):
+    """A link that a loader found in a format whose text does not keep its links."""
+
+    line: int
+    """Line of the source."""
+    address: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,8 @@ class Document:
     """Unit of `lines`. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
     given: Extraction = field(default_factory=Extraction)
     """Names and relations from an imported graph. Those extracted from the text are added to them."""
+    links: tuple[PageLink, ...] = ()
+    """Links of HTML, whose text does not keep them; Markdown and other markup keep theirs in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 NominationKind: TypeAlias = Literal[
     "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
-    "identifier", "term", "variant", "name",
+    "identifier", "term", "variant", "name", "page", "section", "label", "anchor",
 ]  # fmt: skip
 STRONG_KINDS: frozenset[str] = frozenset(
-    {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name"}
+    {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name", "anchor"}
 )
 """Kinds of which one nomination creates an entity. Other kinds need several documents."""
 

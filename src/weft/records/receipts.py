@@ -26,6 +26,8 @@ class Receipt:
     """Texts with a cached vector."""
     facts: int = 0
     """Facts stated by the written documents."""
+    broken_links: int = 0
+    """Links of the written documents that lead to no document."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -111,6 +113,17 @@ class Census:
     """Number of entities by type; an entity with two types counts twice."""
     relations: Mapping[str, int]
     """Number of stated relations by type, without those derived from mentions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenLink:
+    """A link between pages whose target does not exist."""
+
+    source: str
+    """Source of the document."""
+    line: int
+    target: str
+    """Address as written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

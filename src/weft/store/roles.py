@@ -9,6 +9,7 @@ from typing import Protocol
 
 from weft.graph.entity_resolution import EditKind
 from weft.records import (
+    BrokenLink,
     Census,
     Entity,
     Fact,
@@ -108,6 +109,12 @@ class GraphReader(Protocol):
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
         """Return the vectors of the names described in these chunks under the active embedder, by chunk id and key."""
+
+    def count_broken_links(self, document_ids: Sequence[str]) -> int:
+        """Return the number of links of these documents that lead to no document."""
+
+    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
+        """Return the links of these documents that lead to no document, by source and line."""
 
     def edits(self) -> list[tuple[str, str, str]]:
         """Return the user's edits of entities: (kind, key, value)."""

@@ -107,8 +107,11 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
 
 @verb()
 @click.option("--deep", is_flag=True, help="Also compare the read indexes with a full scan.")
-def check(session: Session, deep: bool) -> int:
+@click.option("--links", is_flag=True, help="List links of the namespace that lead to no document instead.")
+def check(session: Session, deep: bool, links: bool) -> int:
     """Check the store for inconsistencies. Exits with 1 if there are any."""
+    if links:
+        return _check_links(session)
     with session.open() as engine:
         problems = engine.database.check()
         if deep and not any(problem.repairable for problem in problems):  # a scan of damaged data proves nothing
@@ -120,6 +123,20 @@ def check(session: Session, deep: bool) -> int:
     else:
         _print_problems(problems)
     return 1 if problems else 0
+
+
+def _check_links(session: Session) -> int:
+    """Print the links that lead to no document; return 1 if there are any."""
+    with session.open() as engine:
+        broken = list(engine.broken_links())
+    if session.as_json:
+        print_json([{"source": link.source, "line": link.line, "target": link.target} for link in broken])
+    else:
+        for link in broken:
+            say(one_line(f"{link.source}:{link.line}: {link.target}"))
+        if not broken:
+            say("no broken links found")
+    return 1 if broken else 0
 
 
 @verb()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from weft.load.file_reader import LoadError, missing_extra, read_bytes
 from weft.load.file_types import file_title
 from weft.load.line_map import MarkdownWriter, collapse
 from weft.load.metadata import Fields
-from weft.records import Document
+from weft.records import Document, PageLink
 from weft.text.decode import clean, detect_encoding, has_byte_order_mark
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ BLOCK_TAGS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 MAX_SOURCE_LINE = 65535
 """Largest line number that libxml2 reports."""
+MAX_LINKS = 5000
+"""Links kept of one page."""
+MAX_ADDRESS_CHARACTERS = 1000
+MAX_LABEL_CHARACTERS = 300
+MAX_LABEL_TEXTS = 20
+"""Pieces of text of one link that form its label."""
 META_NAMES = frozenset({"author", "description", "keywords"})
 
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
@@ -60,6 +67,7 @@ def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         form="markdown",
         metadata=_collect_metadata(root),
         lines=lines,
+        links=tuple(renderer.links),
     )
 
 
@@ -160,6 +168,7 @@ class _Renderer:
         """Cells of the current table row."""
         self._row_line = 1
         self._code_depth = 0
+        self.links: list[PageLink] = []
 
     def render(self, root: _Element) -> None:
         """Write all blocks below the root."""
@@ -188,6 +197,8 @@ class _Renderer:
                 self._words.append("\n")
             case "img":
                 self._add_text(element.get("alt"))
+            case "a" if not self._code_depth and len(self.links) < MAX_LINKS:
+                self._add_link(element)
             case "code" if not self._code_depth:
                 self._words.append("`")
             case "pre":
@@ -228,6 +239,12 @@ class _Renderer:
             case _ if tag in BLOCK_TAGS:
                 self._flush()
                 self._list_depth -= tag in ("ul", "ol")
+
+    def _add_link(self, element: _Element) -> None:
+        address = (element.get("href") or "").strip()[:MAX_ADDRESS_CHARACTERS]
+        if address and not address.startswith(("#", "mailto:", "javascript:")):
+            label = collapse(clean("".join(islice(element.itertext(), MAX_LABEL_TEXTS))))[:MAX_LABEL_CHARACTERS]
+            self.links.append(PageLink(self._line, clean(address), label))
 
     def _add_text(self, text: str | None) -> None:
         if not text:

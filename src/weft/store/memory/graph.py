@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_mentions, find_sentence
 from weft.extract.names import name_text, words
 from weft.graph.entity_resolution import (
@@ -22,7 +23,8 @@ from weft.graph.entity_resolution import (
     preference,
     vote,
 )
-from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
+from weft.records import BrokenLink, Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
+from weft.store.memory.links import find_broken_links, resolve_links
 from weft.store.shared.merging import (
     alias_names,
     extractor_names,
@@ -74,6 +76,7 @@ class MemoryGraph:
         *,
         namespace: str,
         remembered: Collection[str],
+        sources: Mapping[str, str],
     ) -> None:
         self._chunks = chunks
         self._edits = edits
@@ -84,6 +87,8 @@ class MemoryGraph:
         self._name = namespace
         self._remembered = remembered
         """Keys named by facts."""
+        self._sources = sources
+        """Sources of documents, by id."""
         self._derived = _derive(chunks, edits, namespace=namespace)
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
@@ -267,6 +272,14 @@ class MemoryGraph:
             if id in self._chunks:
                 self._all_vectors[model, id, key] = vector
 
+    def count_broken_links(self, document_ids: Sequence[str]) -> int:
+        return len(self.broken_links(document_ids))
+
+    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
+        titled = {key for key, mine in self._derived.nominations.items() if any(n.kind == "title" for n in mine)}
+        wanted = [item for item in self._chunks.values() if item.chunk.document_id in document_ids]
+        return find_broken_links(self._chunks, wanted, sources=self._sources, titled=titled)
+
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted(self._edits)
 
@@ -337,8 +350,9 @@ def _strongest_claims(by_chunk: Mapping[str, Sequence[tuple[Claim, bool]]], *, e
 def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]], *, namespace: str) -> _Derived:
     derived = _Derived()
     documents: dict[str, set[str]] = defaultdict(set)
-    for item in chunks.values():
-        for nomination in item.extraction.nominations:
+    links = resolve_links(chunks)
+    for id, item in chunks.items():
+        for nomination in (*item.extraction.nominations, *links.aliases[id]):
             derived.nominations[nomination.key].append(nomination)
             if vote(nomination.kind) == 1:
                 documents[nomination.key].add(item.chunk.document_id)
@@ -349,8 +363,14 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         for word in first_words([key]) if any(n.kind in OWN_KINDS and not n.alias_of for n in mine) else ():
             begun[word].add(key)
     groups: dict[str, dict[str, Resolution]] = defaultdict(dict)
+    linked = {end for claims in links.claims.values() for claim in claims for end in (claim.source, claim.target)}
     for key in keys:
         mine = derived.nominations[key]
+        if is_page_key(key):
+            if key in linked:
+                derived.resolutions[key] = Resolution(exists=True, strong=True, same_as=key)
+            continue
+        mine = [n for n in mine if n.kind != "label"]  # `links.aliases` has those whose links lead to a page
         targets = {n.alias_of for n in mine if n.alias_of}
         votes = Votes(
             strong=any(vote(n.kind) == 2 for n in mine),
@@ -370,7 +390,7 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         for key, count in named.counts.items():
             mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
             derived.mentions[key, id] = mention
-        for claims, follows in ((item.extraction.claims, False), (named.claims, True)):
+        for claims, follows in ((item.extraction.claims, False), (links.claims[id], False), (named.claims, True)):
             for claim in claims:
                 derived.claims[claim.source, claim.target, claim.type][id].append((claim, follows))
     return derived

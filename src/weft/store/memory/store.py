@@ -186,6 +186,7 @@ class MemoryStore:
             content.entity_vectors,
             namespace=self._namespace,
             remembered=content.facts.entities,
+            sources={id: document.source for id, document in content.documents.items()},
         )
 
     @property

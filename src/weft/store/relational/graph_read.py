@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
-from weft.records import Census, Entity, Known, Mention, Relation, Vector
+from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_mentions import ChunkText, read_texts
 from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.json_columns import unreadable
+from weft.store.relational.link_read import count_broken_links, find_broken_links
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -244,6 +245,14 @@ class RelationalGraph:
             namespace = db.namespace_key(self._name)
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             write_name_vectors(db, namespace, numbers[model], vectors)
+
+    def count_broken_links(self, document_ids: Sequence[str]) -> int:
+        with self._connections.read(self._name) as db:
+            return count_broken_links(db, db.namespace_key(self._name), document_ids)
+
+    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
+        with self._connections.read(self._name) as db:
+            return find_broken_links(db, db.namespace_key(self._name), document_ids)
 
     def edits(self) -> list[tuple[str, str, str]]:
         with self._connections.read(self._name) as db:

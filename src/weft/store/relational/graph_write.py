@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import derived_weight, required_terms
 from weft.graph.entity_resolution import (
     KIND_RANKS,
@@ -32,6 +33,7 @@ from weft.graph.entity_resolution import (
 from weft.records import CODE_PREFIX, Claim, Extraction, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
+from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
@@ -87,18 +89,24 @@ class GraphChanges:
         self._deleted_claims: list[dict[str, Any]] = []
         self._new_claims: list[dict[str, Any]] = []
         self._mentions = MentionChanges(db, namespace=namespace)
+        self._links = LinkChanges(db, namespace=namespace)
 
     def withdraw(self, document: int) -> None:
         """Delete the nominations of a document; annotations of imports stay."""
         key = {"namespace": self._namespace, "document": document}
-        self._touch_removed(name for (name,) in self._db.run("document_nominations", key))
+        names = {name for (name,) in self._db.run("document_nominations", key)}
+        self._touch_removed(names)
+        self._links.withdraw(names)
         self._db.run("delete_nominations", key)
 
     def remove(self, chunk: int) -> None:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
-        self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in self._claims([chunk])[chunk]}
+        claims = self._claims([chunk])[chunk]
+        self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
+        self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
+        self._links.remove(chunk)
         self._mentions.remove(chunk)
 
     def nominate(
@@ -118,6 +126,8 @@ class GraphChanges:
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims([chunk])[chunk]
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
+        if not origin:
+            self._links.nominate(chunk, extraction, is_new=is_new)
         self._mentions.reread(chunk, is_new=is_new)
 
     def annotations(self, origin: str) -> dict[int, Extraction]:
@@ -144,6 +154,9 @@ class GraphChanges:
         """Write the collected changes and update entities, mentions and relations."""
         self._db.run_many("write_nomination", self._nominations)
         self._write_claims()
+        keys, pairs = self._links.settle()
+        self._keys |= keys
+        self._pairs |= {Pair(*pair) for pair in pairs}
         changed = self._write_entities()
         rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
@@ -163,6 +176,10 @@ class GraphChanges:
         values = {"namespace": self._namespace}
         self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)  # mentions and relations are deleted with them
+        self._db.run("delete_resolved_claims", values)
+        self._db.run("delete_resolved_aliases", values)
+        for chunks in batched(self._db.stream("all_chunk_numbers", values)):
+            self._links.resolve_all([chunk for (chunk,) in chunks])
         written: set[str] = set()
         for keys in self.all_keys():
             self._keys = keys
@@ -193,6 +210,10 @@ class GraphChanges:
 
     def resolutions(self, keys: Collection[str]) -> dict[str, Resolution]:
         """Return the resolutions of keys, and of all keys with the same letters, from all documents and edits."""
+        pages = {key for key in keys if is_page_key(key)}
+        return self._links.resolutions(pages) | self._name_resolutions(set(keys) - pages)
+
+    def _name_resolutions(self, keys: Collection[str]) -> dict[str, Resolution]:
         values = {"namespace": self._namespace, "letters": _json({letters(key) for key in keys})}
         every = set(keys) | {key for (key,) in self._db.run("keys_by_letters", values)}
         values = {"namespace": self._namespace, "keys": _json(every)}
@@ -277,7 +298,9 @@ class GraphChanges:
         about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
             about[key].add(chunk)
-        terms = {key: required_terms(key) for key in sorted(keys) if not key.startswith(CODE_PREFIX)}
+        # no text contains the key of a page or of a definition in source code
+        names = sorted(key for key in keys if not key.startswith(CODE_PREFIX) and not is_page_key(key))
+        terms = {key: required_terms(key) for key in names}
         found = self._db.find_chunks_with_terms(self._namespace, terms) if terms else {}
         for key in sorted(keys):
             self._mentions.add_name(key, chunks=found.get(key, ()), about=about[key])

@@ -32,9 +32,10 @@ WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: import_names
-SELECT n.origin FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.origin <> ''
+SELECT n.origin FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.origin <> '' AND n.kind <> 'anchor'
 UNION
 SELECT c.origin FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin NOT IN ('', '*')
+    AND NOT (c.origin >= '@' AND c.origin < 'A')
 ORDER BY 1;
 
 -- name: fact_entity_vectors

@@ -91,7 +91,7 @@ WHERE EXISTS (
 WITH RECURSIVE said (key, alias_of, nth) AS (
     SELECT k.value, (
         SELECT min(n.alias_of) FROM weft.nomination AS n
-        WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
+        WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of >= '/' AND n.alias_of <> '' -- `!`: a link
     ), 1
     FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
     UNION ALL

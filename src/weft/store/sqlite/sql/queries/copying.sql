@@ -28,9 +28,10 @@ CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
 CROSS JOIN entity_vector AS v ON v.model = :model AND v.chunk = c.number;
 
 -- name: import_names
-SELECT origin FROM nomination WHERE namespace = :namespace AND origin <> ''
+SELECT origin FROM nomination WHERE namespace = :namespace AND origin <> '' AND kind <> 'anchor'
 UNION
 SELECT origin FROM claim WHERE namespace = :namespace AND origin NOT IN ('', '*')
+    AND NOT (origin >= '@' AND origin < 'A')
 ORDER BY 1;
 
 -- name: fact_entity_vectors

@@ -81,7 +81,8 @@ WHERE EXISTS (
 -- First few alias targets of each key, by a skip scan that does not read every nomination.
 WITH RECURSIVE said (key, alias_of, nth) AS (
     SELECT k.value, (
-        SELECT min(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> ''
+        SELECT min(alias_of) FROM nomination
+        WHERE namespace = :namespace AND key = k.value AND alias_of >= '/' AND alias_of <> '' -- `!`: a link
     ), 1
     FROM json_each(:keys) AS k
     UNION ALL

@@ -1,0 +1,16 @@
+"""
+Links between pages, from the markup of a document to keys that a store resolves.
+
+    text ─find_links→ Link ─link_key→ claim `page → !target`            (extraction, one document)
+    claims, pages ─resolve→ claims `page → page`, aliases of pages      (store, in the transaction of a write)
+
+| module | subject |
+| --- | --- |
+| `page_keys` | keys of pages, sections, labels and links |
+| `addresses` | an address as written to the key of its target |
+| `markdown_links`, `markup_links` | links of Markdown and HTML; of reStructuredText, Org and AsciiDoc |
+| `anchors` | headings and explicit ids that links may point to |
+| `anchor_text` | labels of links that are names of their targets |
+| `resolution` | the page that a link key leads to |
+| `page_reader` | nominations and claims of one document |
+"""

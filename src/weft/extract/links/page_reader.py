@@ -1,0 +1,265 @@
+"""
+Nominations and claims of a page: its paths, title, sections, labels and links.
+
+    docs/pods.md, title "Pods"       first chunk: page `/pods/docs/|pods.md` describes `pod`, title `/=pod`
+    ## Limits                        its chunks: section `/#pods/docs/|pods.md#limits`
+    See [the API](../api.md).        its chunk: claim page → `!api/../|r`
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from weft.extract.attributes import to_values
+from weft.extract.links.addresses import read_address, read_wikilink
+from weft.extract.links.anchor_text import read_label
+from weft.extract.links.anchors import Anchor, find_anchors
+from weft.extract.links.markdown_links import Link, find_links
+from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
+from weft.extract.links.page_keys import (
+    DESCRIBES,
+    LINKS_TO,
+    LinkKey,
+    file_name,
+    label_key,
+    link_key,
+    page_key,
+    page_parts,
+    redirect_key,
+    section_key,
+    title_key,
+    to_part,
+    to_parts,
+)
+from weft.extract.names import name_key
+from weft.extract.sentences import sentence_around, shorten
+from weft.extract.statements import LINK_WEIGHT
+from weft.extract.subjects import Topic
+from weft.records import Chunk, Claim, Document, Nomination
+from weft.text.links import link_label, link_page, link_target
+
+MAX_REDIRECTS = 30
+"""Other paths of one page."""
+MAX_CHUNK_SECTIONS = 40
+"""Sections nominated by one chunk."""
+
+_READERS: dict[str, Callable[[str], list[Link]]] = {
+    ".rst": find_rst_links,
+    ".txt": find_rst_links,
+    ".org": find_org_links,
+    ".adoc": find_asciidoc_links,
+    ".asciidoc": find_asciidoc_links,
+}
+_PATH_FIELDS = ("aliases", "alias", "redirect_from", "redirects", "redirect", "permalink", "slug", "url")
+_NUMBERED = re.compile(r"\d{1,4}[-_. ]{1,3}(?=[^\W\d])")
+_POST = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(.{1,120})")
+
+
+@dataclass(slots=True)
+class Statements:
+    """Nominations and claims of one chunk that concern pages."""
+
+    nominations: dict[tuple[str, str], Nomination] = field(default_factory=dict)
+    """By key and kind; the first one counts."""
+    claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    """By target and type; the first one counts."""
+
+    def nominate(self, nomination: Nomination) -> None:
+        """Add a nomination."""
+        self.nominations.setdefault((nomination.key, nomination.kind), nomination)
+
+    def claim(self, claim: Claim) -> None:
+        """Add a claim of the page."""
+        self.claims.setdefault((claim.target, claim.type), claim)
+
+
+def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> list[Statements]:
+    """Return the statements of each chunk about pages and links; nothing if the document is no page."""
+    page = page_key(document.source) if document.form in ("markdown", "text") else ""
+    found = [Statements() for _ in chunks]
+    if not page or not chunks:
+        return found
+    suffix = PurePosixPath(document.source).suffix.lower()
+    title = document.title.strip()[:200] or file_name(document.source)
+    anchors = find_anchors(document.text, suffix=suffix) if suffix != ".txt" or ".. " in document.text else []
+    _nominate_page(found[0], document, page=page, title=title, topic=topic)
+    _nominate_sections(found, document, chunks, anchors, page=page, title=title)
+    places = _Places(document, chunks)
+    for link in _links(document, suffix=suffix):
+        target = _read_target(link, source=document.source)
+        if target is not None and (at := places.find(link)) is not None:
+            link = link if link.block else _with_block(link, chunks[at].text)
+            _add_link(found[at], link, target, page=page)
+    return found
+
+
+def locate_links(text: str, *, source: str, keys: Collection[str]) -> dict[str, tuple[int, str]]:
+    """Return the line (from 0) and the address of the links with these keys in the text of a chunk."""
+    found: dict[str, tuple[int, str]] = {}
+    for link in _find_links(text, suffix=PurePosixPath(source).suffix.lower()):
+        target = _read_target(link, source=source)
+        if target is not None and (key := link_key(target)) in keys:
+            found.setdefault(key, (link.line, link.address))
+    return found
+
+
+def _links(document: Document, *, suffix: str) -> list[Link]:
+    if document.links:
+        return [Link(item.line, item.address, item.label, block="") for item in document.links]
+    return _find_links(document.text, suffix=suffix if document.form == "text" else "")
+
+
+def _find_links(text: str, *, suffix: str) -> list[Link]:
+    return find_links(text) if suffix not in _READERS and suffix != ".text" else _READERS.get(suffix, _no_links)(text)
+
+
+def _no_links(text: str) -> list[Link]:
+    return []
+
+
+def _with_block(link: Link, text: str) -> Link:
+    """Return a link with the paragraph of a chunk that contains its label."""
+    at = max(0, text.find(link.label))
+    start = text.rfind("\n\n", 0, at) + 1
+    end = text.find("\n\n", at)
+    return replace(link, block=text[start : end if end >= 0 else len(text)], offset=at - start)
+
+
+def _read_target(link: Link, *, source: str) -> LinkKey | None:
+    if link.is_wiki:
+        page = link_page(link.address)
+        anchor = link.address.split("|")[0].rstrip("\\ ").rpartition("#")[2] if "#" in link.address else ""
+        name = link_target(link.address)
+        anchor = "" if page.endswith("#") else anchor
+        return read_wikilink(page, anchor=anchor, name=name_key(name))
+    if link.kind == "label":
+        label = to_part(link.address)
+        return LinkKey((label,), "l") if label else None
+    target = read_address(link.address, source=source)
+    return None if target and target.kind == "r" and _is_own(target, source) else target
+
+
+def _is_own(target: LinkKey, source: str) -> bool:
+    """Return whether a relative link leads to the page itself."""
+    return ".." not in target.parts and (*page_parts(source)[:-1], *target.parts) == page_parts(source)
+
+
+def _add_link(statements: Statements, link: Link, target: LinkKey, *, page: str) -> None:
+    key = link_key(target)
+    label = link_label(link.address) if link.is_wiki else link.label
+    description = shorten(sentence_around(link.block, link.offset, label))
+    statements.claim(Claim(source=page, target=key, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
+    is_own_name = link.is_wiki and "|" not in link.address  # the file name, which is a name of its page already
+    is_name = not (target.anchor or target.kind == "l" or is_own_name)
+    name = read_label(label, target=target.parts) if is_name else ""
+    if name and name_key(name):
+        statements.nominate(Nomination(key=name_key(name), name=name, kind="label", alias_of=key))
+
+
+# ── the page itself ─────────────────────────────────────────────────────────────────────────────
+
+
+def _nominate_page(first: Statements, document: Document, *, page: str, title: str, topic: Topic) -> None:
+    first.nominate(Nomination(key=page, name=title, kind="page", type=topic.type, about=True, alias_of=topic.key))
+    if topic.key:
+        first.nominate(Nomination(key=title_key(topic.key), name=title, kind="page", alias_of=page))
+        description = f"{title} ({document.source})"
+        first.claim(
+            Claim(source=page, target=topic.key, type=DESCRIBES, weight=LINK_WEIGHT, description=shorten(description))
+        )
+    own = page_parts(document.source)
+    for parts in list(dict.fromkeys(_other_paths(document, own)))[:MAX_REDIRECTS]:
+        if parts != own:
+            first.nominate(Nomination(key=redirect_key(parts), name=title, kind="page", alias_of=page))
+
+
+def _other_paths(document: Document, own: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the other paths of a page: redirects of its front matter, names without number or date."""
+    for name in _PATH_FIELDS:
+        for value in to_values(document.metadata.get(name) or [])[:MAX_REDIRECTS]:
+            if isinstance(value, str) and value.strip() and "://" not in value and ("/" in value or name == "slug"):
+                yield from _redirects(value.strip(), own)
+    plain = tuple(_NUMBERED.sub("", part) if part[0].isdigit() else part for part in own)
+    if plain != tuple(own) and all(plain):
+        yield plain
+    if post := _POST.fullmatch(own[-1]):
+        yield (post[1], post[2], post[3], post[4])
+        yield (*own[:-1], post[4])
+
+
+def _redirects(value: str, own: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    parts = to_parts(value)
+    if not value.startswith("/"):
+        yield (*own[:-1], *parts)
+        return
+    yield parts
+    for size in range(1, len(own)):  # below the folder where the site begins: `content/en` before `docs`
+        if own[size] == parts[0]:
+            yield (*own[:size], *parts)
+            break
+
+
+def _nominate_sections(
+    found: Sequence[Statements],
+    document: Document,
+    chunks: Sequence[Chunk],
+    anchors: Sequence[Anchor],
+    *,
+    page: str,
+    title: str,
+) -> None:
+    lines = document.lines
+    has_labels = PurePosixPath(document.source).suffix.lower() in (".rst", ".org", ".adoc", ".asciidoc", ".txt")
+
+    def to_source(index: int) -> int:
+        return index + 1 if lines is None else lines[min(index, len(lines) - 1)] if lines else 1
+
+    starts = [chunk.start_line for chunk in chunks]
+    for anchor in anchors:
+        key = section_key(page, anchor.id)
+        first, last = to_source(anchor.start), to_source(anchor.end)
+        at = max(0, bisect_left(starts, first + 1) - 1)
+        if chunks[at].end_line < first and at + 1 < len(chunks):  # the heading line is not part of a chunk
+            at += 1
+        name = f"{title} › {anchor.title}"[:200]
+        for index in range(at, len(chunks)):
+            if chunks[index].start_line > last and index > at:
+                break
+            if len(found[index].nominations) < MAX_CHUNK_SECTIONS:
+                found[index].nominate(Nomination(key=key, name=name, kind="section", about=True))
+        if anchor.label and has_labels and to_part(anchor.label):
+            label = label_key(anchor.label, document.source)
+            found[0].nominate(Nomination(key=label, name=name, kind="page", alias_of=key))
+
+
+# ── places ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Places:
+    """Finds the chunk that contains a link."""
+
+    def __init__(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+        self._lines = document.lines
+        self._is_given = bool(document.links)
+        self._ends = [chunk.end_line for chunk in chunks]
+
+    def find(self, link: Link) -> int | None:
+        """Return the index of the chunk; the next one if the line is a heading, which no chunk contains."""
+        line = link.line
+        if not self._is_given:
+            lines = self._lines
+            line = line + 1 if lines is None else lines[min(line, len(lines) - 1)] if lines else 1
+        at = first = bisect_left(self._ends, line)
+        if at >= len(self._chunks):
+            return len(self._chunks) - 1
+        needle = link.label or link.address
+        while at < len(self._chunks) and self._chunks[at].start_line <= line and needle:
+            if needle in self._chunks[at].text:
+                return at
+            at += 1
+        return first

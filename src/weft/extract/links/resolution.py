@@ -1,0 +1,153 @@
+"""
+Resolution of links: which page a link key leads to, given the pages of a namespace.
+
+A link from `content/en/docs/guide/intro` (file `intro.md`):
+
+| link | paths tried, in order |
+| --- | --- |
+| `../api/pods` | `content/en/docs/api/pods`, then `content/en/docs/guide/api/pods` (pages served as folders) |
+| `/docs/pods` | below each folder above the page: `docs/pods`, `content/docs/pods`, `content/en/docs/pods` …, |
+| | then any path that ends with `docs/pods`, then the same without `docs` below the folders above the page |
+| `[[Pods]]` | `content/en/docs/guide/pods`, the folders above, then any path that ends with `pods` |
+
+The order of indexing does not matter: the result depends on the pages that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from weft.extract.links.page_keys import (
+    LinkKey,
+    file_of_page,
+    is_index,
+    parts_of_page,
+    path_prefix,
+    read_link_key,
+    same_beginning,
+    section_key,
+)
+
+MAX_CANDIDATES = 50
+"""Pages with the same path that are compared."""
+
+
+class PageRow(NamedTuple):
+    """A page, redirect or label by which a link can find a page."""
+
+    key: str
+    alias_of: str
+    """Key of the title of a page; of a redirect or label, the page or section it leads to."""
+
+
+class Target(NamedTuple):
+    """The page, and perhaps the section, that a link leads to."""
+
+    page: str
+    section: str = ""
+
+
+FindPages = Callable[[Sequence[str]], Mapping[str, Sequence[PageRow]]]
+"""Return the pages whose keys begin with each of these prefixes."""
+
+
+# ── the paths of a link ─────────────────────────────────────────────────────────────────────────
+
+
+def exact_prefixes(link: LinkKey, source: str) -> list[str]:
+    """Return the key prefixes of the paths that a link may mean, most likely first."""
+    own = parts_of_page(source)
+    folder = own if is_index(file_of_page(source)) else own[:-1]
+    folder = () if folder == (".",) else folder
+    match link.kind:
+        case "r":
+            paths = [_join(folder, link.parts), _join(own, link.parts)]
+        case "a":
+            paths = [(*folder[:size], *link.parts) for size in range(len(folder) + 1)]
+        case "w":
+            near = [(*folder, *link.parts), *((*folder[:size], *link.parts) for size in range(len(folder)))]
+            paths = [*near, (*folder[:-1], *link.parts)]
+        case "l":
+            return [f"/@{link.parts[-1]}/|"]
+        case _:
+            paths = [link.parts]
+    return [f"{path_prefix(path)}|" for path in dict.fromkeys(paths) if path]
+
+
+def loose_prefixes(link: LinkKey, source: str) -> list[str]:
+    """Return the key prefixes to try if no page has an exact path: path suffixes, then shortened paths."""
+    below = tuple(part for part in link.parts if part != "..")
+    if link.kind == "w":
+        return [path_prefix(below)]
+    if link.kind == "r":
+        return [path_prefix(below)] if len(below) > 1 else []
+    if link.kind != "a":
+        return []
+    own = parts_of_page(source)
+    shortened = [f"{path_prefix((*own[:size], *link.parts[1:]))}|" for size in range(len(own)) if len(link.parts) > 1]
+    return [*([path_prefix(link.parts)] if len(link.parts) > 1 else []), *shortened]
+
+
+def _join(folder: Sequence[str], parts: Sequence[str]) -> tuple[str, ...]:
+    ups = sum(part == ".." for part in parts)
+    return (*folder[: max(0, len(folder) - ups)], *parts[ups:])
+
+
+# ── choosing ────────────────────────────────────────────────────────────────────────────────────
+
+
+def resolve(links: Iterable[tuple[str, str]], find_pages: FindPages) -> dict[tuple[str, str], Target]:
+    """
+    Return the targets of links, given as (key of the source page, key of the link).
+
+    Links that lead nowhere are left out. Several pages may match; the one with the longest common path with the source
+    wins, then the shortest path, then the smaller key.
+    """
+    wanted = {at: read_link_key(at[1]) for at in links}
+    found: dict[tuple[str, str], Target] = {}
+    for prefixes_of, is_loose in ((exact_prefixes, False), (loose_prefixes, True)):
+        prefixes = {at: prefixes_of(link, at[0]) for at, link in wanted.items() if at not in found}
+        pages = find_pages(list(dict.fromkeys(prefix for some in prefixes.values() for prefix in some)))
+        for at, some in prefixes.items():
+            for prefix in some:
+                if target := _choose(pages.get(prefix, ()), at[0], wanted[at], is_loose=is_loose):
+                    found[at] = target
+                    break
+    return found
+
+
+def _choose(rows: Sequence[PageRow], source: str, link: LinkKey, *, is_loose: bool) -> Target | None:
+    if not rows:
+        return None
+    own, suffix = parts_of_page(source), file_of_page(source).rpartition(".")[2]
+    if is_loose and link.kind == "r" and len({_page_of(row) for row in rows}) > 1:
+        return None
+
+    def rank(row: PageRow) -> tuple[int, int, bool, bool, str]:
+        parts = parts_of_page(row.key)
+        is_redirect = row.alias_of.startswith("/")
+        return (
+            -same_beginning(own, parts),
+            len(parts),
+            is_redirect,
+            file_of_page(row.key).rpartition(".")[2] != suffix,
+            row.key,
+        )
+
+    best = min(rows, key=rank)
+    if not best.alias_of.startswith("/"):
+        return Target(best.key, section_key(best.key, link.anchor) if link.anchor else "")
+    page = _page_of(best)
+    if link.anchor:
+        return Target(page, section_key(page, link.anchor))
+    return Target(page, best.alias_of if best.alias_of.startswith("/#") else "")
+
+
+def _page_of(row: PageRow) -> str:
+    """Return the key of the page that a row leads to."""
+    if not row.alias_of.startswith("/"):
+        return row.key
+    if row.alias_of.startswith("/#"):
+        return "/" + row.alias_of[2:].rpartition("#")[0]
+    return row.alias_of

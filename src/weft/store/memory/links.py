@@ -1,0 +1,110 @@
+"""Links between pages, resolved from all chunks on each read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weft.extract.links.page_keys import is_link_key, read_link_key
+from weft.extract.links.resolution import MAX_CANDIDATES, PageRow
+from weft.records import BrokenLink, Claim, IndexedChunk, Nomination
+from weft.store.shared.page_links import LinkRow, LinkStatements, derive_statements, locate_broken, origin_of
+
+
+@dataclass
+class ResolvedLinks:
+    """Statements that follow from links, by chunk id."""
+
+    claims: dict[str, list[Claim]] = field(default_factory=lambda: defaultdict(list))
+    aliases: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
+    by_link: dict[tuple[str, str], LinkStatements] = field(default_factory=dict)
+    """By chunk id and key of the link."""
+
+
+class MemoryPages:
+    """Pages of all chunks (`PageLookup`)."""
+
+    def __init__(self, chunks: Mapping[str, IndexedChunk]) -> None:
+        every = [item for chunk in chunks.values() for item in chunk.extraction.nominations]
+        self._rows = sorted({PageRow(item.key, item.alias_of) for item in every if item.kind == "page"})
+        self._sections = {item.key for item in every if item.kind == "section"}
+        self._titled: dict[str, set[str]] = defaultdict(set)
+        for row in self._rows:
+            if row.key.startswith("/="):
+                self._titled[row.key[2:]].add(row.alias_of)
+
+    def find_pages(self, prefixes: Sequence[str]) -> dict[str, list[PageRow]]:
+        """Return the pages whose keys begin with each prefix, by key."""
+        return {
+            prefix: [row for row in self._rows if row.key.startswith(prefix)][:MAX_CANDIDATES] for prefix in prefixes
+        }
+
+    def titles(self, pages: Collection[str]) -> dict[str, str]:
+        """Return the key of the title of each page that exists; empty for a page without a title."""
+        return {row.key: row.alias_of for row in self._rows if row.key in pages}
+
+    def shared_titles(self, titles: Collection[str]) -> set[str]:
+        """Return the keys of titles that several pages have."""
+        return {title for title in titles if len(self._titled[title]) > 1}
+
+    def sections(self, keys: Collection[str]) -> set[str]:
+        """Return the keys of sections that exist."""
+        return self._sections.intersection(keys)
+
+
+def read_links(item: IndexedChunk) -> list[LinkRow]:
+    """Return the links that a chunk states."""
+    labels: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for nomination in item.extraction.nominations:
+        if nomination.kind == "label":
+            labels[nomination.alias_of].add((nomination.key, nomination.name))
+    return [
+        LinkRow(
+            claim.source,
+            claim.target,
+            claim.weight,
+            claim.description,
+            claim.extractor,
+            tuple(sorted(labels[claim.target])),
+        )
+        for claim in item.extraction.claims
+        if is_link_key(claim.target)
+    ]
+
+
+def find_broken_links(
+    chunks: Mapping[str, IndexedChunk],
+    wanted: Iterable[IndexedChunk],
+    *,
+    sources: Mapping[str, str],
+    titled: Collection[str],
+) -> list[BrokenLink]:
+    """Return the links of the wanted chunks that lead to no document. `sources` are by document id."""
+    resolved = resolve_links(chunks).by_link
+    found: list[BrokenLink] = []
+    for item in wanted:
+        chunk = item.chunk
+        keys = [
+            row.target
+            for row in read_links(item)
+            if resolved[chunk.id, row.target].origin != origin_of(row.target)
+            and read_link_key(row.target).name not in titled
+        ]
+        source = sources[chunk.document_id]
+        found += locate_broken(chunk.text, source=source, start_line=chunk.start_line, keys=keys)
+    return sorted(found, key=lambda link: (link.source, link.line, link.target))
+
+
+def resolve_links(chunks: Mapping[str, IndexedChunk]) -> ResolvedLinks:
+    """Return the statements that follow from the links of all chunks."""
+    rows = {id: read_links(item) for id, item in chunks.items()}
+    derived = derive_statements([row for some in rows.values() for row in some], MemoryPages(chunks))
+    found = ResolvedLinks()
+    for id, some in rows.items():
+        for row in some:
+            statements = derived.get(row, LinkStatements())
+            found.by_link[id, row.target] = statements
+            found.claims[id] += statements.claims
+            found.aliases[id] += statements.aliases
+    return found

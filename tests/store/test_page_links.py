@@ -1,0 +1,154 @@
+"""Links between pages in every store: any order, renaming, shared titles, sections, aliases, broken links."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from weft.config import Settings, StoreOptions
+from weft.engine.engine import Engine
+from weft.load.run import load_text
+from weft.records import BrokenLink, Document, Filter
+from weft.store.memory.store import MemoryDatabase
+from weft.store.sqlite.database import SqliteDatabase
+from weft.testing import FakeEmbedder
+
+TEXTS = {
+    "docs/pods.md": "# Pods\n\nA Pod runs on a node, see [Worker Nodes](nodes.md#size) and [[Mercury (planet)]].\n",
+    "docs/nodes.md": "---\naliases: [/old/machines/]\n---\n# Nodes\n\nIntro.\n\n## Size\n\nBig, see [x](/docs/gone/).\n",
+    "docs/glossary/pods.md": "# Pods\n\nTerm. [Machines](/old/machines/) and [Pods](../pods/).\n",
+    "vault/Mercury (planet).md": "A planet, not [[Mercury (element)|the metal]].\n",
+    "vault/Mercury (element).md": "A metal. See [[vault/Mercury (planet)]] and [[Nowhere]].\n",
+}
+
+
+@pytest.fixture
+def engine(database, embedder):
+    return Engine(Settings(store=StoreOptions(db=":memory:")), database=database, embedder=embedder)
+
+
+def document(source, text):
+    return load_text(text, source=source, form="markdown", title="" if "#" in text else source[6:-3])
+
+
+def links(store, type="links_to"):
+    """Return (name, name, sentence) of all relations of a type."""
+    graph = store.graph
+    entities, key = [], ""
+    while page := graph.entities_after(key, limit=100):
+        entities += page
+        key = page[-1].key
+    names = {entity.id: entity.name for entity in entities}
+    relations = graph.relations_of(sorted(names), limit=999, types=[type])
+    return sorted({(names[r.source_id], names[r.target_id], r.description) for r in graph.describe(relations)})
+
+
+def test_links_lead_to_pages_in_any_order(engine):
+    """Shared titles stay apart, a section has its own chunks, a redirect leads to the new page."""
+    for source in reversed(TEXTS):
+        engine.add([document(source, TEXTS[source])])
+    sentence = "A Pod runs on a node, see Worker Nodes and Mercury (planet)."
+    assert links(engine.store) == [
+        ("Mercury (element)", "Mercury (planet)", "See Mercury (planet) and Nowhere."),
+        ("Mercury (element)", "Nowhere", "See Mercury (planet) and Nowhere."),
+        ("Mercury (planet)", "Mercury (element)", "A planet, not the metal."),
+        ("Pods", "Mercury (planet)", sentence),
+        ("Pods", "Nodes", "Term."[:0] + "Machines and Pods."),
+        ("Pods", "Nodes", sentence),
+        ("Pods", "Nodes › Size", sentence),
+        ("Pods", "Pods", "Machines and Pods."),
+    ]
+    section = engine.store.graph.mentions_of(
+        [e.id for e in engine.store.graph.entities_after("", limit=99) if e.name == "Nodes › Size"], limit=9
+    )
+    assert ["Size" in chunk.heading or "## Size" in chunk.text for chunk in
+            engine.store.chunks([mention.chunk_id for mention in section])] == [True]  # fmt: skip
+    assert engine.database.check() == []
+
+
+def test_broken_links_have_a_line_and_come_back(engine):
+    """A link leads nowhere until its page exists, and again when it is deleted."""
+    receipt = engine.add([document("docs/nodes.md", TEXTS["docs/nodes.md"])])
+    assert receipt.broken_links == 1
+    assert list(engine.broken_links()) == [BrokenLink(source="docs/nodes.md", line=10, target="/docs/gone/")]
+    receipt = engine.add([document("site/docs/gone.md", "# Gone\n\nBack to [[Nodes]].")])
+    assert receipt.broken_links == 0
+    assert [item[:2] for item in links(engine.store)] == [("Gone", "Nodes"), ("Nodes", "Gone")]
+    engine.delete("site/docs/gone.md")
+    assert [link.target for link in engine.broken_links()] == ["/docs/gone/"]
+    assert links(engine.store) == []
+
+
+def test_the_text_of_a_link_is_a_name_of_its_page(engine):
+    """Only while the link leads to the page, and only if it leads to one page."""
+    engine.add(
+        [document("a/auth.md", "# Login\n\nIt checks."), document("a/x.md", "# X\n\n[Auth Gate](auth.md) opens.")]
+    )
+    graph = engine.store.graph
+    assert graph.find_entities(["auth gate"])["auth gate"].name == "Login"
+    assert engine.entities.get("Auth Gate").reasons == ("text of links to it",)
+    engine.delete("a/auth.md")
+    assert "auth gate" not in engine.store.graph.find_entities(["auth gate"])
+
+
+def test_pages_are_found_by_path_and_full_title(engine):
+    """The key of a name has no suffix in parentheses, so pages are told apart by their titles."""
+    engine.add([document(source, text) for source, text in TEXTS.items()])
+    planet = engine.entities.get("Mercury (planet)")
+    assert planet.name == "Mercury (planet)"
+    assert engine.entities.get("vault/Mercury (planet).md").id == planet.id
+    assert "Mercury (element)" in {entity.name for entity, _ in engine.entities.neighbours("Mercury (planet)")}
+    assert {step.type for step in engine.entities.show("Nodes").relations} >= {"linked_from"}
+
+
+def test_links_of_html_are_kept_out_of_the_text(tmp_path, engine):
+    """The loader hands them over beside the text."""
+    (tmp_path / "a.html").write_text("<h1>Alpha</h1><p>See the <a href='b.html'>Beta Page</a>. End.</p>")
+    (tmp_path / "b.html").write_text("<h1>Beta</h1><p>Back to <a href='./a.html#x'>Alpha</a>.</p>")
+    engine.index(tmp_path)
+    assert links(engine.store) == [("Alpha", "Beta", "See the Beta Page."), ("Beta", "Alpha", "Back to Alpha.")]
+    assert not any("href" in chunk.text or ".html" in chunk.text for chunk in engine.store.sample(limit=9))
+
+
+def test_labels_of_sphinx_lead_to_sections(engine):
+    """`:ref:` finds a label in any folder; `toctree` and `:doc:` find documents."""
+    engine.add(
+        [
+            Document(source="source/index.rst", title="Start", text=".. toctree::\n\n   guide/setup\n"),
+            Document(source="source/guide/setup.rst", title="Setup", text="Setup\n=====\n\n.. _max:\n\nLimits\n------\n\nTen.\n"),
+            Document(source="source/api.rst", title="Api", text="See :ref:`max` and :doc:`/guide/setup`.\n"),
+        ]
+    )  # fmt: skip
+    pairs = {item[:2] for item in links(engine.store)}
+    assert pairs == {("Start", "Setup"), ("Api", "Setup"), ("Api", "Setup › Limits")}
+
+
+HISTORY = st.lists(
+    st.tuples(st.sampled_from(sorted(TEXTS)), st.sampled_from([None, *sorted(TEXTS.values())])), max_size=8
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(history=HISTORY)
+def test_links_do_not_depend_on_the_history(history):
+    """Writes, changes and deletions in any order give the links of the documents that are left."""
+    databases = [SqliteDatabase(":memory:"), MemoryDatabase()]
+    options = Settings(store=StoreOptions(db=":memory:"))
+    engines = [Engine(options, database=database, embedder=FakeEmbedder()) for database in databases]
+    last = {}
+    for source, text in history:
+        for engine in engines:
+            if text is not None:
+                engine.add([document(source, text)])
+            elif source in last:
+                engine.delete(source)
+        last.pop(source, None)
+        last |= {source: text} if text is not None else {}
+    fresh = Engine(options, database=MemoryDatabase(), embedder=FakeEmbedder())
+    fresh.add([document(source, text) for source, text in last.items()])
+    views = [
+        (links(engine.store), links(engine.store, "describes"), list(engine.broken_links()), engine.store.graph.count())
+        for engine in (*engines, fresh)
+    ]
+    assert views[0] == views[1] == views[2]
+    assert databases[0].check() == []
+    assert len(engines[0].store.find_documents(Filter())) == len(last)

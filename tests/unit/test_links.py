@@ -1,0 +1,222 @@
+"""Links of all kinds of markup, the keys of their targets, anchors and labels."""
+
+import pytest
+
+from weft.config import SplitOptions
+from weft.extract.links.addresses import read_address
+from weft.extract.links.anchor_text import read_label
+from weft.extract.links.anchors import find_anchors
+from weft.extract.links.markdown_links import MAX_LINKS, find_links
+from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
+from weft.extract.links.page_keys import (
+    MAX_PREFIX_BYTES,
+    LinkKey,
+    link_key,
+    normal_anchor,
+    page_key,
+    parts_of_page,
+    read_link_key,
+)
+from weft.extract.links.resolution import PageRow, resolve
+from weft.extract.rules import RuleExtractor
+from weft.records import Document
+from weft.text.split import split
+
+
+def found(links):
+    return [(link.line, link.address, link.label) for link in links]
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("[Pods](../pods.md 'title')", [(0, "../pods.md", "Pods")]),
+        ("[a\nb](<my page.md>)", [(1, "my page.md", "a b")]),
+        ("see [P][p], [p][] and [p]\n\n[p]: /pods/", [(0, "/pods/", "P"), (0, "/pods/", "p"), (0, "/pods/", "p")]),
+        ("[x](a_(b).md)", [(0, "a_(b).md", "x")]),
+        ("[![i](i.png)](big.md)", [(0, "big.md", "![i](i.png)")]),
+        ('<a class="x" href="/pods/">the <b>Pods</b></a>', [(0, "/pods/", "the Pods")]),
+        ('<Link to="/pods">Pods</Link>', [(0, "/pods", "Pods")]),
+        ("<https://host/pods>", [(0, "https://host/pods", "")]),
+        ("[[Pods#Limits|limits]] ![[Nodes]]", [(0, "Pods#Limits|limits", ""), (0, "Nodes", "")]),
+        ('[R]({{< ref "pods.md" >}})', [(0, '{{< ref "pods.md" >}}', "R")]),
+        ("![image](pods.png)", []),
+        ("`[x](y.md)` ``a ` [x](y.md)``", []),
+        ("```\n[x](y.md)\n```\n~~~md\n[x](y.md)\n~~~", []),
+        ("text\n\n    [x](y.md)\n\n- item\n\n    [in the item](z.md)", [(6, "z.md", "in the item")]),
+        ("- item\n\n        [code](y.md)\n", []),
+        ("<!-- [x](y.md)\n[x](y.md) --> [z](z.md)", [(1, "z.md", "z")]),
+        ("<script>\n[x](y.md)\n</script>", []),
+        (r"\[x](y.md) [a\]b](c.md)", [(0, "c.md", r"a\]b")]),
+        ("[[x](y.md)", [(0, "y.md", "x")]),
+    ],
+)
+def test_links_of_markdown(text, links):
+    """Code, comments and images have none."""
+    assert found(find_links(text)) == links
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "links"),
+    [
+        (find_rst_links, ":doc:`Pods <../pods>` :ref:`limits`", [("../pods.rst", "Pods", ""), ("limits", "", "label")]),
+        (find_rst_links, ".. toctree::\n   :maxdepth: 2\n\n   intro\n   Guide <guide/index>\n   self\n",
+         [("intro.rst", "", ""), ("guide/index.rst", "Guide", "")]),
+        (find_rst_links, "a `Pods\n<pods.html>`_ and Nodes_\n\n.. _Nodes: nodes.html\n",
+         [("pods.html", "Pods", ""), ("nodes.html", "Nodes", "")]),
+        (find_rst_links, "Code::\n\n   :doc:`x`\n\n.. code-block:: rst\n\n   :doc:`y`\n\n``:doc:`z` ``", []),
+        (find_org_links, "[[file:pods.org::*Limits][Pods]] [[id:4d2f]] [[*Own heading]]",
+         [("pods.org#Limits", "Pods", ""), ("4d2f", "", "label")]),
+        (find_org_links, "#+begin_src org\n[[file:a.org]]\n#+end_src", []),
+        (find_asciidoc_links, "xref:pods.adoc#limits[Pods] <<nodes.adoc#x,Nodes>> <<own>>",
+         [("pods.adoc#limits", "Pods", ""), ("nodes.adoc#x", "Nodes", ""), ("own", "", "label")]),
+        (find_asciidoc_links, "----\nxref:a.adoc[A]\n----", []),
+    ],
+)  # fmt: skip
+def test_links_of_other_markup(reader, text, links):
+    """Documents of Sphinx have no extension in links; labels are marked as such."""
+    assert [(link.address, link.label, link.kind) for link in reader(text)] == links
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("../api/Pods%20Guide.md?x=1#Max Size", "!pods-guide/api/../|r#maxsize"),
+        ("pods.html", "!pods/|r"),
+        ("/docs/pods/", "!pods/docs/|a"),
+        ("/docs/pods/index.html", "!pods/docs/|a"),
+        ("./", "!guide/docs/|x"),
+        ("../README.md", "!docs/|x"),
+        ("@site/docs/pods.md", "!pods/docs/|a"),
+        ("{% link _posts/2024-01-02-pods.md %}", "!2024-01-02-pods/posts/|a"),
+        ("{{ site.baseurl }}/docs/pods", "!pods/docs/|a"),
+        ("{{ '/docs/pods/' | relative_url }}", "!pods/docs/|a"),
+        ('{{% relref "pods#limits" %}}', "!pods/|w#limits"),
+        ("/docs/{{< param v >}}/x", None),
+        ("#limits", None),
+        ("mailto:a@b.c", None),
+        ("https://other.host/docs/pods", None),
+        ("//other.host/pods", None),
+        ("logo.png", None),
+        ("/", None),
+    ],
+)
+def test_an_address_has_the_key_of_its_target(address, key):
+    """External addresses, files and parts of the same page have none."""
+    link = read_address(address, source="docs/guide/intro.md")
+    assert (link_key(link) if link else None) == key
+    assert link is None or read_link_key(link_key(link)) == link
+
+
+def test_an_address_on_the_host_of_the_page_is_internal():
+    """Web pages link to themselves by whole addresses."""
+    link = read_address("https://a.b/docs/pods.html", source="https://a.b/docs/intro.html")
+    assert link == LinkKey(("a.b", "docs", "pods"), "x")
+
+
+PAGES = [
+    "content/en/docs/guide/intro.md", "content/en/docs/guide/setup.md", "content/en/docs/api/pods.md",
+    "content/zh/docs/api/pods.md", "content/en/docs/api/_index.md", "content/en/docs/guide/intro/deep.md",
+    "notes/Mercury (planet).md", "notes/Mercury (element).md", "README.md",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "address", "target"),
+    [
+        ("content/en/docs/guide/intro.md", "setup.md", "content/en/docs/guide/setup.md"),
+        ("content/en/docs/guide/intro.md", "../setup/", "content/en/docs/guide/setup.md"),
+        ("content/en/docs/guide/intro.md", "deep", "content/en/docs/guide/intro/deep.md"),
+        ("content/en/docs/guide/intro.md", "../api", "content/en/docs/api/_index.md"),
+        ("content/en/docs/guide/intro.md", "/docs/api/pods", "content/en/docs/api/pods.md"),
+        ("content/zh/docs/api/pods.md", "/docs/guide/setup.html", "content/en/docs/guide/setup.md"),
+        ("content/zh/docs/api/pods.md", "/docs/api/", "content/en/docs/api/_index.md"),
+        ("content/en/docs/guide/intro.md", "/v2/docs/api/pods/", "content/en/docs/api/pods.md"),
+        ("content/en/docs/guide/intro.md", "/docs/api/nodes", None),
+        ("content/en/docs/guide/intro.md", "pods.md", None),
+        ("notes/Mercury (planet).md", "../README.md", "README.md"),
+    ],
+)
+def test_a_link_finds_its_page(source, address, target):
+    """Relative to the file or to its address as a folder, below the root of the site, in another language."""
+    rows = sorted(PageRow(page_key(page), "") for page in PAGES)
+
+    def find_pages(prefixes):
+        return {prefix: [row for row in rows if row.key.startswith(prefix)] for prefix in prefixes}
+
+    at = page_key(source), link_key(read_address(address, source=source))
+    chosen = resolve([at], find_pages)
+    assert [item.page for item in chosen.values()] == ([page_key(target)] if target else [])
+
+
+def test_a_long_path_has_a_short_key():
+    """PostgreSQL limits the size of an index key; equal paths keep equal keys."""
+    source = "/".join(["ein sehr langer ordner 长"] * 40) + "/seite.md"
+    assert len(page_key(source).encode()) < MAX_PREFIX_BYTES + 20
+    assert page_key(source) == page_key(source.upper().replace("SEITE.MD", "seite.md"))
+    assert parts_of_page(page_key(source))[-1] == "seite"
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "ids"),
+    [
+        ("# Ab\n## Max {#most}\n## Max\nx\n# C#", ".md", [("ab", 0, 3), ("max", 1, 1), ("most", 1, 1), ("max1", 2, 3), ("c", 4, 4)]),
+        ("Über Öl\n=====\n\n## 响应式 `ref`", ".md", [("uberol", 0, 3), ("响应式ref", 3, 3)]),
+        ("```\n# no\n```\n<a id='here'></a> text ^blk", ".md", [("here", 3, 3), ("blk", 3, 3)]),
+        (".. _lab:\n\nTitle\n=====\n\nPart\n----\nx\n", ".rst", [("lab", 2, 8), ("title", 2, 8), ("part", 5, 8)]),
+        ("* One\n:PROPERTIES:\n:CUSTOM_ID: uno\n:END:\n** Two", ".org", [("one", 0, 4), ("uno", 2, 2), ("two", 4, 4)]),
+        ("= T\n[[max]]\n== Limits\nx", ".adoc", [("t", 0, 3), ("max", 2, 3), ("limits", 2, 3)]),
+    ],
+)  # fmt: skip
+def test_anchors_of_a_page(text, suffix, ids):
+    """Headings with their sections, explicit ids; repeated headings are numbered."""
+    assert [(anchor.id, anchor.start, anchor.end) for anchor in find_anchors(text, suffix=suffix)] == ids
+
+
+def test_anchors_of_all_generators_are_equal():
+    """Punctuation, accents and case differ between site generators."""
+    assert {normal_anchor(a) for a in ("v-model-é_x", "V-Model-E-X", "vmodel--ex")} == {"vmodelex"}
+
+
+@pytest.mark.parametrize(
+    ("label", "target", "name"),
+    [
+        ("Pod Lifecycle", "pods/pod-lifecycle", "Pod Lifecycle"),
+        ("label selectors", "concepts/labels", "label selectors"),
+        ("`kubectl`", "tools/kubectl", "kubectl"),
+        ("会话存储", "a/store", "会话存储"),
+        ("session_store", "a/b", "session_store"),
+        ("here", "a/here", ""),
+        ("this page", "a/page", ""),
+        ("how the Scheduler works", "a/scheduler", ""),
+        ("Read More", "a/b", ""),
+        ("labels", "concepts/labels", ""),
+        ("Kubernetes", "a/overview", ""),
+        ("Overview", "a/overview", ""),
+        ("see below for the whole long list", "a/list", ""),
+        ("https://a.b/c", "a/c", ""),
+        ("1.2", "a/b", ""),
+    ],
+)
+def test_labels_that_are_names(label, target, name):
+    """References, clauses and common words are no names of a page."""
+    assert read_label(label, target=target.split("/")) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](b.md) " * 10_000, "[" * 50_000, "[a](" * 20_000, "![" * 20_000 + "]" * 20_000, "<a href=" * 20_000,
+        "[[a" * 20_000, "`" * 30_001 + "[a](b)", "<!--" * 20_000, "[x]: " * 20_000, "- " * 20_000, "{{" * 20_000,
+        "[a]({{< x" * 9_000, ":doc:`a <" * 9_000, "`a <b" * 9_000, ".. _a: " * 9_000, "xref:a[" * 9_000, "<<a," * 9_000,
+        "# " + "{#a" * 9_000, "[a]" * 20_000, "[a](b(c" * 9_000,
+    ],
+)  # fmt: skip
+def test_hostile_text_is_read_in_linear_time(text):
+    """Each text would take minutes if its parts were read again and again."""
+    for suffix in ("md", "rst", "org", "adoc"):
+        form = "markdown" if suffix == "md" else "text"
+        document = Document(source=f"a/x.{suffix}", title="X", text=text, form=form)
+        chunks = split(document, document_id="d", options=SplitOptions())
+        assert len(RuleExtractor().extract(document, chunks)) == len(chunks)
+    assert len(find_links(text)) <= MAX_LINKS
