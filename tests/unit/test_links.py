@@ -160,7 +160,8 @@ def test_a_long_path_has_a_short_key():
 @pytest.mark.parametrize(
     ("text", "suffix", "ids"),
     [
-        ("# Ab\n## Max {#most}\n## Max\nx\n# C#", ".md", [("ab", 0, 3), ("max", 1, 1), ("most", 1, 1), ("max1", 2, 3), ("c", 4, 4)]),
+        ("# Ab\n## Max {#most}\n## Max\nx\n# C#", ".md",
+         [("ab", 0, 3), ("max", 1, 1), ("most", 1, 1), ("max1", 2, 3), ("c", 4, 4)]),
         ("Über Öl\n=====\n\n## 响应式 `ref`", ".md", [("uberol", 0, 3), ("响应式ref", 3, 3)]),
         ("```\n# no\n```\n<a id='here'></a> text ^blk", ".md", [("here", 3, 3), ("blk", 3, 3)]),
         (".. _lab:\n\nTitle\n=====\n\nPart\n----\nx\n", ".rst", [("lab", 2, 8), ("title", 2, 8), ("part", 5, 8)]),

@@ -10,6 +10,7 @@ Rule-based extraction of names, relations and facts from text, without a model.
 | `names`, `mentions` | keys of names, mentions of known names |
 | `name_variants`, `typos` | possible spellings of one name |
 | `relation_cues`, `papers/` | relation types and citations in a question |
+| `links/` | links between documents, pages and sections |
 | `chinese/` | the same for Chinese |
 | `code/` | entities and relations of parsed source code |
 | `nominations`, `lexicon` | the collector of one chunk, word lists |

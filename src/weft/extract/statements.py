@@ -16,7 +16,7 @@ The weight of a relation depends on its source:
 | weight | source | example |
 | --- | --- | --- |
 | 10 | a typed field of front matter, a record or a table | `depends_on: [OAuth Provider]` |
-| 8 | a wikilink in the text of the document | `see [[INC-2041]]` gives `links_to` |
+| 8 | a link in the text of the document | `see [[INC-2041]]` gives `links_to` |
 | 7 | a verb between two names in one sentence | `Login Flow uses the Session Store` |
 | 6 | structure | the heading `Retry Queue` is `part_of` its document |
 | 1 to 5 | names in the same sentence, counted by the store | `co_occurs_with` |

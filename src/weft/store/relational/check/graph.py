@@ -22,6 +22,7 @@ from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, batched
+from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
@@ -41,12 +42,15 @@ def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Pr
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
     chunks = _Chunks()
     for rows in batched(db.stream("all_chunk_numbers", {"namespace": namespace}), BATCH_CHUNKS):
-        chunks.compare(db, [number for (number,) in rows], namespace=namespace, known=known)
+        numbers = [number for (number,) in rows]
+        chunks.compare(db, numbers, namespace=namespace, known=known)
+        chunks.compare_links(LinkChanges(db, namespace=namespace), numbers)
     findings = [
         _check_statements(db, namespace, claims=chunks.misplaced),
         *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
         chunks.mentions.describe("mention", "mentions"),
         chunks.claims.describe("derived claim", "derived claims"),
+        chunks.links.describe("resolved link", "resolved links"),
         _check_relations(db, namespace, name, known=known),
         _check_vectors(db, namespace),
     ]
@@ -112,7 +116,7 @@ class _Chunks:
     """Mentions and derived claims of the chunks read so far, compared with the stored ones."""
 
     def __init__(self) -> None:
-        self.mentions, self.claims = Tally(), Tally()
+        self.mentions, self.claims, self.links = Tally(), Tally(), Tally()
         self.counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Number of mentions and of mentioning chunks, by key."""
         self.misplaced = 0
@@ -147,6 +151,12 @@ class _Chunks:
         self.claims.compare(claims.items(), found)
         places = json.dumps([(chunk, tie_rank(id)) for chunk, (_, id) in texts.items()])
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
+
+    def compare_links(self, changes: LinkChanges, numbers: Collection[int]) -> None:
+        """Resolve the links of these chunks and compare the result with the stored claims and aliases."""
+        found = changes.differences(dict.fromkeys(numbers))
+        self.links.missing += len(found.new_claims) + len(found.new_aliases)
+        self.links.extra += len(found.old_claims) + len(found.old_aliases)
 
 
 def _read(text: str, *, about: Collection[str], known: Mapping[str, Resolution]) -> ChunkMentions:
