@@ -5,7 +5,7 @@ import pytest
 from weft.config import SplitOptions
 from weft.extract.links.addresses import read_address
 from weft.extract.links.anchor_text import read_label
-from weft.extract.links.anchors import find_anchors
+from weft.extract.links.anchors import MAX_ANCHORS, find_anchors
 from weft.extract.links.markdown_links import MAX_LINKS, find_links
 from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
 from weft.extract.links.page_keys import (
@@ -165,7 +165,7 @@ def test_a_long_path_has_a_short_key():
         ("Über Öl\n=====\n\n## 响应式 `ref`", ".md", [("uberol", 0, 3), ("响应式ref", 3, 3)]),
         ("```\n# no\n```\n<a id='here'></a> text ^blk", ".md", [("here", 3, 3), ("blk", 3, 3)]),
         (".. _lab:\n\nTitle\n=====\n\nPart\n----\nx\n", ".rst", [("lab", 2, 8), ("title", 2, 8), ("part", 5, 8)]),
-        ("* One\n:PROPERTIES:\n:CUSTOM_ID: uno\n:END:\n** Two", ".org", [("one", 0, 4), ("uno", 2, 2), ("two", 4, 4)]),
+        ("* One\n:PROPERTIES:\n:CUSTOM_ID: uno\n:END:\n** Two", ".org", [("one", 0, 4), ("uno", 0, 4), ("two", 4, 4)]),
         ("= T\n[[max]]\n== Limits\nx", ".adoc", [("t", 0, 3), ("max", 2, 3), ("limits", 2, 3)]),
     ],
 )  # fmt: skip
@@ -215,9 +215,16 @@ def test_labels_that_are_names(label, target, name):
 )  # fmt: skip
 def test_hostile_text_is_read_in_linear_time(text):
     """Each text would take minutes if its parts were read again and again."""
-    for suffix in ("md", "rst", "org", "adoc"):
-        form = "markdown" if suffix == "md" else "text"
-        document = Document(source=f"a/x.{suffix}", title="X", text=text, form=form)
-        chunks = split(document, document_id="d", options=SplitOptions())
-        assert len(RuleExtractor().extract(document, chunks)) == len(chunks)
-    assert len(find_links(text)) <= MAX_LINKS
+    for reader in (find_links, find_rst_links, find_org_links, find_asciidoc_links):
+        assert len(reader(text)) <= MAX_LINKS
+    for suffix in (".md", ".rst", ".org", ".adoc"):
+        assert len(find_anchors(text, suffix=suffix)) <= 2 * MAX_ANCHORS
+
+
+def test_many_links_in_a_line():
+    """The sentence of each link is searched near the link only."""
+    text = "".join(f"[a {n}](b{n}.md) " for n in range(1_500))
+    document = Document(source="a/x.md", title="X", text=text, form="markdown")
+    chunks = split(document, document_id="d", options=SplitOptions())
+    claims = [claim for found in RuleExtractor().extract(document, chunks) for claim in found.claims]
+    assert len([claim for claim in claims if claim.target.startswith("!b")]) == 1_500

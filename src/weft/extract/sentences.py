@@ -105,12 +105,17 @@ def sentence_around(block: str, offset: int, label: str) -> str:
     """
     around = block[max(0, offset - MAX_SENTENCE_CHARACTERS) : offset + MAX_SENTENCE_CHARACTERS]
     around = _REFERENCE.sub(r"\1", around) if "][" in around else around
-    text, marks = _render(_ITEM.sub("", " ".join(around.split()), count=1))
+    line = " ".join(around.split())
+    item = _ITEM.match(line)
+    text, marks = _render(line[item.end() :] if item else line)
     shown = strip_markup(label)
     before = strip_markup(block[max(0, offset - 40) : offset])[-12:].lstrip()
-    at = text.find(f"{before}{shown}") if before else text.find(shown)
-    at = text.find(f"{before} {shown}") if at < 0 and before else at
-    at = max(0, text.find(shown) if at < 0 else at + len(before))
+    at = text.find(shown)
+    for lead in (before, f"{before} ") if before else ():
+        if (found := text.find(f"{lead}{shown}")) >= 0:
+            at = found + len(lead)
+            break
+    at = max(0, at)
     start = 0
     for end in [*_ends(text, [mark for mark in marks if mark.kind != "strong"]), len(text)]:
         if at < end:

@@ -51,7 +51,7 @@ def read_label(label: str, *, target: Sequence[str]) -> str:
     if not text.isascii() and ZH_STOPS.intersection(text):
         return ""
     if len(words) == 1:
-        is_name = is_identifier(text) or is_term(text)
+        is_name = is_identifier(text) or (not text.isascii() and is_term(text))
         is_name = is_name or ((is_code or is_proper(text)) and _shares_word(folded, target))
     else:
         is_name = is_proper(text) or _shares_word(folded, target)

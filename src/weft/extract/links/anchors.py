@@ -26,6 +26,8 @@ from weft.extract.sentences import strip_markup
 MAX_ANCHORS = 3000
 """Anchors read from one document."""
 MAX_HEADING_CHARACTERS = 300
+MAX_PROPERTIES = 8
+"""Lines below a heading of Org that may hold its ids."""
 POINT = 9
 """Level of an id that is no heading: it stands for its own line."""
 
@@ -176,10 +178,16 @@ def _rst_marks(lines: Sequence[str]) -> Iterator[Mark]:
 
 
 def _org_marks(lines: Sequence[str]) -> Iterator[Mark]:
+    is_below = False
     for index, line in enumerate(lines):
         if stars := _STARS.match(line):
-            yield Mark(index, len(stars[1]), stars[2].strip()[:MAX_HEADING_CHARACTERS], "")
-        elif found := _PROPERTY.match(line):
+            title = stars[2].strip()[:MAX_HEADING_CHARACTERS]
+            below = (_PROPERTY.match(other) for other in lines[index + 1 : index + 1 + MAX_PROPERTIES])
+            ids = [found[1] for found in below if found]
+            is_below = True
+            yield Mark(index, len(stars[1]), title, ids[0] if ids else "")
+            yield from (Mark(index, POINT, title, id) for id in ids[1:])
+        elif not is_below and (found := _PROPERTY.match(line)):  # the id of the file
             yield Mark(index, POINT, "", found[1])
         elif "<<" in line and (target := _ORG_TARGET.search(line)):
             yield Mark(index, POINT, "", target[1])

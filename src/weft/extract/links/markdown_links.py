@@ -85,11 +85,10 @@ def find_links(text: str) -> list[Link]:
 
 
 def blank_comments(text: str) -> str:
-    """Return the text with HTML comments replaced by spaces; line ends stay."""
+    """Return the text without HTML comments; their line ends stay."""
     parts, position = list[str](), 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        inside = text[start : end + 3]
-        parts += [text[position:start], "\n".join(" " * len(line) for line in inside.split("\n"))]
+        parts += [text[position:start], "\n" * text.count("\n", start, end)]
         position = end + 3
     return "".join([*parts, text[position:]])
 

@@ -38,7 +38,7 @@ _ORG_CODE = re.compile(r"\s{0,20}#\+(begin|end)_(src|example|export)", re.IGNORE
 _XREF = re.compile(r"(?:xref|link):([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
-_RST_CODE_INLINE = re.compile(r"``[^`]{1,500}``")
+_RST_CODE_INLINE = re.compile(r"``(?:[^`]|`(?!`)){1,300}``")
 
 
 def find_rst_links(text: str) -> list[Link]:
