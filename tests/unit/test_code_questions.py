@@ -1,0 +1,49 @@
+"""Questions for relations of source code."""
+
+import pytest
+from source_code import PACKAGE, index_code
+
+from weft.config import SearchOptions
+from weft.search.question.read import read_question
+from weft.search.run import find
+from weft.search.search_context import SearchContext
+from weft.store.memory.store import MemoryDatabase
+
+
+@pytest.fixture(scope="module")
+def store():
+    store = MemoryDatabase().store("default")
+    index_code(store, PACKAGE)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "target"),
+    [
+        ("who calls Context.invoke?", "called_by", "app.core.Command.invoke"),
+        ("谁调用 Context.invoke", "called_by", "app.core.Command.invoke"),
+        ("what does Command.check call?", "calls", "app.types.ParamType"),
+        ("subclasses of BaseCommand", "inherited_by", "app.core.Command"),
+        ("who imports app.types", "imported_by", "app.core"),
+        ("which tests cover app.command?", "tested_by", "tests.test_core.test_command"),
+    ],
+)
+def test_the_passages_of_the_answer_carry_the_relation(store, question, relation, target):
+    """The path leads from the named definition over the relation that the question asks for."""
+    result = find(question, SearchContext(store=store, embedder=None, options=SearchOptions()))
+    steps = [(step.type, step.target) for piece in result.evidence if piece.graph for step in piece.graph.path]
+
+    assert (relation, target) in steps
+
+
+@pytest.mark.parametrize(
+    ("question", "keys"),
+    [
+        ("who calls echo", {"code:echo"}),
+        ("what is an echo", set()),
+        ("what is `echo` and make_str()?", {"code:echo", "code:make_str"}),
+    ],
+)
+def test_a_plain_word_names_code_only_in_a_question_for_its_relations(question, keys):
+    """Otherwise it must be written like code."""
+    assert {key for key in read_question(question).exact_keys if key.startswith("code:")} == keys
