@@ -16,15 +16,18 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import yaml
 from markdown_it import MarkdownIt
 
 from weft import Engine
 from weft.config import Settings, StoreOptions
+from weft.models.base import TextKind
+from weft.records import Vectors
 from weft.testing import FakeEmbedder
 
 ROOTS = {"k8s-concepts": "content/en", "vue-guide-zh": "src", "notes-blue-book": "docs"}
@@ -33,6 +36,16 @@ INDEXES = ("index.md", "_index.md", "README.md")
 WIKILINK = re.compile(r"!?\[\[([^\]|#]+)(?:#[^\]|]*)?(?:\|[^\]]*)?\]\]")
 HREF = re.compile(r"<a\s[^>]*?href=[\"']([^\"']+)[\"']", re.IGNORECASE)
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+
+
+class ConstantEmbedder(FakeEmbedder):
+    """An embedder that reads no text: links do not depend on vectors."""
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """Return the same unit vector for each text."""
+        rows: Vectors = np.zeros((len(texts), self.card.dimension), np.float32)
+        rows[:, 0] = 1.0
+        return rows
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
@@ -136,7 +149,7 @@ def measure(folder: Path, root: str, *, shows: bool) -> tuple[int, int, float, f
     expected = expected_pairs(folder, root)
     with tempfile.TemporaryDirectory() as temporary:
         settings = Settings(store=StoreOptions(db=f"{temporary}/links.db"))
-        with Engine(settings, embedder=FakeEmbedder()) as engine:
+        with Engine(settings, embedder=ConstantEmbedder()) as engine:
             engine.index(folder)
             prefix = f"{folder.resolve().as_posix()}/".lstrip("/")
             found = {
