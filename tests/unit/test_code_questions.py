@@ -36,6 +36,17 @@ def test_the_passages_of_the_answer_carry_the_relation(store, question, relation
     assert (relation, target) in steps
 
 
+def test_a_path_names_the_relation_of_the_question_before_a_stronger_one():
+    """The method overrides the one that it calls; the question asks for the call."""
+    store = MemoryDatabase().store("default")
+    job = "from .base import Base\n\nclass Job(Base):\n    def run(self): super().run()\n"
+    index_code(store, {"app/base.py": "class Base:\n    def run(self): pass\n", "app/job.py": job})
+    result = find("who calls Base.run?", SearchContext(store=store, embedder=None, options=SearchOptions()))
+    steps = [(step.type, step.target) for piece in result.evidence if piece.graph for step in piece.graph.path]
+
+    assert ("called_by", "app.job.Job.run") in steps
+
+
 @pytest.mark.parametrize(
     ("question", "keys"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -94,7 +94,8 @@ def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[st
     others = [id for id in ids if id not in known]
     names = {**known, **(state.relations.names(others) if others else {})}
     is_walked = any(len(path) > 1 for path in paths.values())
-    links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges)) if is_walked else {}
+    found = state.relations.between(ids, limit=state.options.max_edges) if is_walked else []
+    links = _strongest_links(found, asked=state.relation_types)
     sources = {}
     for chunk, path in paths.items():
         entities = [node for node in path if node in names]
@@ -107,11 +108,16 @@ def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[st
     return sources
 
 
-def _strongest_links(relations: Sequence[Relation]) -> dict[tuple[str, str], tuple[str, float]]:
+def _strongest_links(
+    relations: Sequence[Relation], *, asked: Collection[str] = ()
+) -> dict[tuple[str, str], tuple[str, float]]:
+    """Return the strongest relation of each pair; a type in `asked` comes before the others."""
     links: dict[tuple[str, str], tuple[str, float]] = {}
     for relation in relations:  # strongest first
-        links.setdefault((relation.source_id, relation.target_id), (relation.type, relation.weight))
-        links.setdefault((relation.target_id, relation.source_id), (inverse(relation.type), relation.weight))
+        ends = relation.source_id, relation.target_id
+        for pair, type in ((ends, relation.type), (ends[::-1], inverse(relation.type))):
+            if pair not in links or (type in asked and links[pair][0] not in asked):
+                links[pair] = type, relation.weight
     return links
 
 
