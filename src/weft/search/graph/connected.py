@@ -1,15 +1,19 @@
 """
-Connected passages: the chunks that define the stated neighbours of the entities a question names.
+Connected passages: the chunks of the stated neighbours of entities that a question names or finds.
 
-A relation, a link or a fact states a neighbour; a shared sentence does not. Each neighbour gives one chunk:
+A relation, a link or a fact states a neighbour; a shared sentence does not. The search starts from
 
-    question: Auth Service
+- the entities that the question names: every neighbour with a defining chunk counts;
+- the pages of the best three text hits: a neighbour counts only if the text channels found its page too.
+
+For the question `Auth Service`:
+
     Auth Service ─depends_on 10→ OAuth Provider   cosine 0.61   score 10/10 · 0.61 = 0.61
     Auth Service ─links_to 8───→ Login Flow       cosine 0.70   score  8/10 · 0.70 = 0.56
 
-A neighbour of several named entities gets the sum of its scores, each times the entity's share of the seed weights.
-Neighbours by a relation that the question asks for come first. The score needs no threshold: the number of places is
-bounded instead (`search/selection.py`), so neighbours do not vanish as their number grows.
+A neighbour of several of these entities gets the sum of its scores. Neighbours by a relation that the question asks for
+come first. There is no threshold on the score: the number of places is bounded instead (`search/selection.py`), so
+neighbours do not vanish as their number grows.
 """
 
 from __future__ import annotations
@@ -20,9 +24,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from weft.extract.mentions import DERIVED_TYPES
+from weft.extract.names import name_key
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
-from weft.records import GraphSource, Hit, Mention, PathStep, Query, Relation
+from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
 from weft.search.graph.channel import ABOUT_CHUNK
 from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed
@@ -30,10 +35,10 @@ from weft.search.search_context import SearchContext
 from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
-"""Strongest relations of a named entity that are read, in each direction."""
+"""Strongest relations of an entity that are read, in each direction."""
 
-MAX_DEFINING_CHUNKS = 4
-"""Defining chunks of a neighbour of which the best text hit, or else the first, is shown."""
+MAX_START_PAGES = 3
+"""Pages of the best text hits whose neighbours are read."""
 
 MAX_DESCRIBED_NAMES = 20
 """Names described in one chunk that are compared with the question."""
@@ -45,131 +50,158 @@ class Connected:
 
     hits: tuple[Hit, ...] = ()
     sources: Mapping[str, GraphSource] = field(default_factory=dict)
+    """By chunk, its path."""
+    named: frozenset[str] = frozenset()
+    """Chunks whose path starts at an entity that the question names."""
     asked: int = 0
     """Number of first hits whose relation the question asks for."""
 
 
 class _Edge(NamedTuple):
-    """A relation seen from a seed."""
+    """A relation seen from the entity at which the search starts."""
 
-    seed: Seed
+    start_id: str
     type: str
     weight: float
 
 
 def find_connected(
-    query: Query, seeds: Sequence[Seed], text: Sequence[Hit], search: SearchContext, *, relations: Relations
-) -> Connected:
-    """Return the chunks of the stated neighbours of named entities. `text` are the hits of the text channels."""
-    named = {seed.entity.id: seed for seed in seeds if seed.words}
-    if not named:
-        return Connected()
-    types = query.question.relation_types
-    edges = _stated_edges(named, _read_relations(named, types, text, search, relations=relations), search=search)
-    chunks = _defining_chunks([id for id in edges if not fact_entity_key(id)], text, search, relations=relations)
-    closeness = _closeness(query, chunks, search)
-    total = sum(seed.weight for seed in named.values()) or 1.0
-    scores = {
-        id: sum(edge.seed.weight / total * edge.weight / FULL_WEIGHT for edge in edges[id]) * closeness.get(id, 0.0)
-        for id in chunks
-    }
-    asked = {id for id in chunks if any(edge.type in types for edge in edges[id])}
-    best = sorted(chunks, key=lambda id: (id not in asked, -scores[id], id))
-    names = relations.names(best)
-    hits, sources = list[Hit](), dict[str, GraphSource]()
-    for id in best:
-        if chunks[id] not in sources and id in names:
-            sources[chunks[id]] = _source(names[id], edges[id], types=types)
-            hits.append(Hit(chunks[id], len(hits) + 1, scores[id]))
-    count = sum(chunks[id] in sources for id in asked)
-    return Connected(hits=tuple(hits), sources=sources, asked=count)
-
-
-def _read_relations(
-    named: Mapping[str, Seed],
-    types: Collection[str],
+    query: Query,
+    seeds: Sequence[Seed],
     text: Sequence[Hit],
     search: SearchContext,
     *,
     relations: Relations,
+    vector: Ranking | None = None,
+) -> Connected:
+    """
+    Return the chunks of stated neighbours, best first.
+
+    `text` are the fused hits of the text channels, `vector` is the ranking of the vector channel.
+    """
+    named = {seed.entity.id for seed in seeds if seed.words}
+    pages = _find_pages(text, search)
+    starts = [*sorted(named), *(id for id in list(pages)[:MAX_START_PAGES] if id not in named)]
+    if not starts:
+        return Connected()
+    types = query.question.relation_types
+    found = _read_relations(starts, types, near=list(pages), relations=relations)
+    edges = _stated_edges(found, starts=starts, named=named, search=search)
+    chunks = _choose_chunks(edges, pages, named=named, search=search, relations=relations)
+    closeness = _measure_closeness(query, chunks, search, vector=vector)
+    scores = {id: closeness[id] * sum(edge.weight for edge in edges[id]) / FULL_WEIGHT for id in chunks}
+    asked = {id for id in chunks if any(edge.type in types for edge in edges[id])}
+    best = sorted(chunks, key=lambda id: (id not in asked, -scores[id], id))
+    names = relations.names([*starts, *best])
+    hits, sources = list[Hit](), dict[str, GraphSource]()
+    for id in best:
+        if chunks[id] not in sources and id in names:
+            sources[chunks[id]] = _source(names[id], _choose_edge(edges[id], named=named, types=types), names=names)
+            hits.append(Hit(chunks[id], len(hits) + 1, scores[id]))
+    by_name = frozenset(chunks[id] for id in best if any(edge.start_id in named for edge in edges[id]))
+    count = sum(chunks[id] in sources for id in asked)
+    return Connected(hits=tuple(hits), sources=sources, named=by_name, asked=count)
+
+
+def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, str]:
+    """Return the entities of the titles of all found documents, each with its document's best hit, best first."""
+    chunks = search.chunks.read([hit.chunk_id for hit in text[: search.pool_size]])
+    best: dict[str, str] = {}
+    for id, chunk in chunks.items():
+        best.setdefault(chunk.document_id, id)
+    keys = {document.id: name_key(document.title) for document in search.store.documents(list(best))}
+    known = search.store.graph.find_known(sorted(set(filter(None, keys.values()))), max_defining=1)
+    pages: dict[str, str] = {}
+    for document, chunk_id in best.items():
+        if (name := known.get(keys.get(document, ""))) and not fact_entity_key(name.entity_id):
+            pages.setdefault(name.entity_id, chunk_id)
+    return pages
+
+
+def _read_relations(
+    starts: Sequence[str], types: Collection[str], *, near: Sequence[str], relations: Relations
 ) -> list[Relation]:
     """
-    Return the strongest relations of the named entities and those of the types asked for.
+    Return the strongest relations of these entities, those of the types asked for, and those to entities `near`.
 
-    A hub has more relations than are read, many of equal weight. Of these, the relations to entities described in
-    the text hits are read too: they are the closest to the question.
+    A hub has more relations than are read, many of equal weight. Those to pages that the text channels found are the
+    closest to the question.
     """
-    ids = list(named)
-    found = relations.of(ids, limit=MAX_RELATIONS)
+    found = relations.of(starts, limit=MAX_RELATIONS)
     if types:
         wanted = sorted({name for type in types for name in spellings(type)})
-        found += relations.of(ids, limit=MAX_RELATIONS, types=wanted)
+        found += relations.of(starts, limit=MAX_RELATIONS, types=wanted)
     if len(found) >= MAX_RELATIONS:
-        about = relations.graph.mentions_in([hit.chunk_id for hit in text[: search.pool_size]], about=True)
-        near = list(dict.fromkeys(mention.entity_id for mention in about))
-        found += relations.between([*ids, *(id for id in near if id not in named)])
+        found += relations.between([*starts, *(id for id in near if id not in starts)])
     return found
 
 
 def _stated_edges(
-    named: Mapping[str, Seed], relations: Sequence[Relation], *, search: SearchContext
+    relations: Sequence[Relation], *, starts: Collection[str], named: Collection[str], search: SearchContext
 ) -> dict[str, list[_Edge]]:
-    """Return the edges of each neighbour, strongest first, at most one per seed and type; `graph.rel_types` holds."""
+    """Return for each neighbour the strongest edge from each start, strongest first; `graph.rel_types` holds."""
     allowed = frozenset(search.graph.rel_types)
-    edges: dict[str, dict[tuple[str, str], _Edge]] = defaultdict(dict)
-    for one, other, kind, weight, *_ in relations:
+    edges: dict[str, dict[str, _Edge]] = defaultdict(dict)
+    for one, other, kind, weight, *_ in sorted(relations, key=lambda relation: -relation.weight):
         if kind in DERIVED_TYPES or weight / FULL_WEIGHT < search.graph.min_graph_score:
             continue
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
-            if allowed and kind not in allowed and type not in allowed:
-                continue
-            if source in named and target not in named:
-                edges[target].setdefault((source, type), _Edge(named[source], type, weight))
-    return {
-        id: sorted(found.values(), key=lambda edge: (-edge.weight, edge.seed.entity.id, edge.type))
-        for id, found in edges.items()
-    }
+            is_allowed = not allowed or kind in allowed or type in allowed
+            if is_allowed and source in starts and target not in named and not fact_entity_key(target):
+                edges[target].setdefault(source, _Edge(source, type, weight))
+    return {id: list(found.values()) for id, found in edges.items()}
 
 
-def _defining_chunks(
-    ids: Sequence[str], text: Sequence[Hit], search: SearchContext, *, relations: Relations
+def _choose_chunks(
+    edges: Mapping[str, Sequence[_Edge]],
+    pages: Mapping[str, str],
+    *,
+    named: Collection[str],
+    search: SearchContext,
+    relations: Relations,
 ) -> dict[str, str]:
-    """Return by neighbour the defining chunk to show; neighbours without one, or outside the filter, are left out."""
-    ranks = {hit.chunk_id: hit.rank for hit in text}
-    found: dict[str, list[Mention]] = defaultdict(list)
-    for mention in relations.graph.mentions_of(ids, limit=MAX_DEFINING_CHUNKS) if ids else ():
-        if mention.about:
-            found[mention.entity_id].append(mention)
-    allowed = _allowed([mention.chunk_id for group in found.values() for mention in group], search)
-    chosen = {}
-    for id, mentions in found.items():
-        candidates = [mention.chunk_id for mention in mentions if allowed is None or mention.chunk_id in allowed]
-        if candidates:
-            chosen[id] = min(candidates, key=lambda chunk: ranks.get(chunk, len(ranks) + 1))
-    return chosen
+    """
+    Return the chunk to show of each neighbour: the best text hit of its page, else its first defining chunk.
+
+    A neighbour of pages alone needs a text hit. Neighbours without a chunk, or outside the filter, are left out.
+    """
+    chunks = {id: pages[id] for id in edges if id in pages}
+    others = [id for id in edges if id not in pages and any(edge.start_id in named for edge in edges[id])]
+    mentions = relations.graph.mentions_of(others, limit=1) if others else []
+    defining = {mention.entity_id: mention.chunk_id for mention in mentions if mention.about}
+    if search.where:
+        documents = {document.id for document in search.store.find_documents(search.where, limit=1_000_000)}
+        known = search.chunks.read(list(defining.values()))
+        passed = {id for id, chunk in known.items() if chunk.document_id in documents}
+        defining = {id: chunk for id, chunk in defining.items() if chunk in passed}
+    return chunks | defining
 
 
-def _allowed(chunk_ids: Sequence[str], search: SearchContext) -> set[str] | None:
-    """Return the chunks that pass the filter; None without a filter."""
-    if not search.where:
-        return None
-    documents = {document.id for document in search.store.find_documents(search.where, limit=1_000_000)}
-    return {id for id, chunk in search.chunks.read(chunk_ids).items() if chunk.document_id in documents}
-
-
-def _closeness(query: Query, chunks: Mapping[str, str], search: SearchContext) -> dict[str, float]:
-    """Return the cosine of each neighbour's name and description with the question; 1 without vectors."""
+def _measure_closeness(
+    query: Query, chunks: Mapping[str, str], search: SearchContext, *, vector: Ranking | None
+) -> dict[str, float]:
+    """Return the cosine with the question: of a chunk that the vector channel found, or of name and description."""
     if query.vector is None or not chunks:
         return dict.fromkeys(chunks, 1.0)
-    found = search.store.graph.search_entities(
-        query.vector, chunk_ids=list(dict.fromkeys(chunks.values())), limit=len(chunks) * MAX_DESCRIBED_NAMES
-    )
-    scores = {entity.id: max(0.0, score) for entity, score in found}
-    least = min((scores[id] for id in chunks if id in scores), default=1.0)
-    return {id: scores.get(id, least) for id in chunks}
+    found = {hit.chunk_id: hit.score for hit in vector.hits} if vector else {}
+    others = sorted({chunk for chunk in chunks.values() if chunk not in found})
+    limit = len(others) * MAX_DESCRIBED_NAMES
+    near = search.store.graph.search_entities(query.vector, chunk_ids=others, limit=limit) if others else []
+    described = {entity.id: score for entity, score in near}
+    cosines = {
+        id: max(0.0, score)
+        for id, chunk in chunks.items()
+        if (score := found.get(chunk, described.get(id))) is not None
+    }
+    least = min(cosines.values(), default=1.0)
+    return {id: cosines.get(id, least) for id in chunks}
 
 
-def _source(name: str, edges: Sequence[_Edge], *, types: Collection[str]) -> GraphSource:
-    edge = next((edge for edge in edges if edge.type in types), edges[0])
-    step = PathStep(source=edge.seed.entity.name, type=edge.type, weight=edge.weight, target=name)
+def _choose_edge(edges: Sequence[_Edge], *, named: Collection[str], types: Collection[str]) -> _Edge:
+    """Return the edge to show: of a type asked for, else from a named entity, else the strongest."""
+    return min(edges, key=lambda edge: (edge.type not in types, edge.start_id not in named, -edge.weight))
+
+
+def _source(name: str, edge: _Edge, *, names: Mapping[str, str]) -> GraphSource:
+    step = PathStep(source=names.get(edge.start_id, ""), type=edge.type, weight=edge.weight, target=name)
     return GraphSource(entity=name, hops=1, path=(step, PathStep(source=name, type=ABOUT_CHUNK, weight=0.0, target="")))

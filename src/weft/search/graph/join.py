@@ -63,10 +63,11 @@ class Walked:
         return Ranking(hits=(*hits, *added))
 
     def explain(self, citations: Mapping[str, str]) -> dict[str, GraphSource]:
-        """Return the path to each chunk. A stated relation explains more than a walk over mentions."""
+        """Return the path to each chunk: a relation of a named entity, else the path of the algorithm."""
         stated = explain_sources(self.connected.sources)(citations)
         found = self.found.explain(citations)
-        return {**found, **{id: source for id, source in stated.items() if id not in found or not found[id].expansion}}
+        kept = {id for id, source in found.items() if source.expansion or id not in self.connected.named}
+        return {**stated, **{id: source for id, source in found.items() if id in kept or id not in stated}}
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -125,9 +126,12 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
         walked = weigh_graph(walked, text, store=search.store, options=search.graph)
         hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
     complete = {**rankings, **found.complete}
-    if relations is not None and not walked.skipped and walked.cited is None:
+    is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
+    if relations is not None and search.graph.enabled and walked.cited is None and not is_refused:
         with search.stopwatch.stage("connect"):
-            connected = find_connected(query, walked.seeds, text, search, relations=relations)
+            connected = find_connected(
+                query, walked.seeds, text, search, relations=relations, vector=found.kept.get("vector")
+            )
             walked = replace(walked, connected=connected)
             rankings["graph"] = walked.ranking()
     return Joined(

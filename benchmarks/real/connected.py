@@ -1,0 +1,143 @@
+"""
+Questions over linked documents: whether the answer holds every document that it needs.
+
+    WEFT_DATA=DIR python benchmarks/real/connected.py             hybrid and auto on three corpora
+    WEFT_DATA=DIR python benchmarks/real/connected.py --missed    and the questions that miss a document
+    WEFT_DATA=DIR python benchmarks/real/connected.py --keep DIR  keep the stores in a folder for the next run
+
+The questions (`questions/connected.jsonl`) were written before any was asked. `linked` ones need two or more documents
+that link to each other, `single` ones need one. `all@10` is the share of questions with all their documents among the
+first ten results, `all` the same for the whole answer at `top_k=10`, and `first` the share whose first result is
+one of them. Even lines were used to choose constants, odd lines were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from weft import Engine, open_engine
+
+CORPORA = ("k8s-concepts", "vue-guide-zh", "notes-blue-book")
+EMBEDDERS = {"vue-guide-zh": "use/multilingual"}
+"""The default embedder does not know Chinese."""
+METHODS = ("hybrid", "auto")
+QUESTIONS = Path(__file__).parent / "questions" / "connected.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question with the documents it needs."""
+
+    corpus: str
+    question: str
+    kind: str
+    expected: tuple[tuple[str, ...], ...]
+    """Groups of path endings; the answer needs one document of each group."""
+    is_even: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Ranks of the documents of a question in an answer."""
+
+    case: Case
+    ranks: tuple[int | None, ...]
+    """By group, the rank of its first document from 1; None if it is missing."""
+    size: int
+    """Number of results."""
+
+    def has_all(self, first: int | None = None) -> bool:
+        """Return True if the first results, or all of them, hold a document of every group."""
+        return all(rank is not None and (first is None or rank <= first) for rank in self.ranks)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """Return the questions of a JSON Lines file."""
+    lines = path.read_text("utf-8").splitlines()
+    return [
+        Case(
+            corpus=row["corpus"],
+            question=row["question"],
+            kind=row["kind"],
+            expected=tuple(tuple(group) for group in row["expected"]),
+            is_even=number % 2 == 0,
+        )
+        for number, row in enumerate(map(json.loads, lines))
+    ]
+
+
+def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
+    """Return the ranks of the documents that the question needs."""
+    evidence = engine.query(case.question, method=method, top_k=10).evidence
+    sources = [piece.document.source for piece in evidence]
+    ranks = tuple(
+        next((rank for rank, source in enumerate(sources, start=1) if source.endswith(group)), None)
+        for group in case.expected
+    )
+    return Outcome(case=case, ranks=ranks, size=len(sources))
+
+
+def print_row(corpus: str, kind: str, method: str, outcomes: Sequence[Outcome]) -> None:
+    """Print the measures of a corpus, a kind of question and a method."""
+    halves = [
+        fmean([outcome.has_all(10) for outcome in outcomes if outcome.case.is_even is is_even])
+        for is_even in (True, False)
+    ]
+    first = fmean([1 in outcome.ranks for outcome in outcomes])
+    near, whole = (fmean([outcome.has_all(limit) for outcome in outcomes]) for limit in (10, None))
+    size = fmean([outcome.size for outcome in outcomes])
+    print(
+        f"| {corpus} | {kind} | {method} | {len(outcomes)} | {first:.3f} | {near:.3f} | {halves[0]:.3f} | "
+        f"{halves[1]:.3f} | {whole:.3f} | {size:.1f} |"
+    )
+
+
+def open_corpus(corpus: str, *, folder: Path) -> Engine:
+    """Return an engine with the documents of a corpus; a store in the folder is used again."""
+    engine = open_engine(str(folder / f"{corpus}.db"), embedder=EMBEDDERS.get(corpus, "local/granite-30m"))
+    data = Path(os.environ["WEFT_DATA"]) / "real" / corpus
+    engine.index(*(str(path) for path in sorted(data.iterdir()) if path.is_dir()))
+    return engine
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, help="Folder that keeps the stores (default: a temporary one).")
+    parser.add_argument("--missed", action="store_true", help="List questions that miss a document.")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="Corpora (default: all).")
+    arguments = parser.parse_args()
+    if not os.environ.get("WEFT_DATA"):
+        parser.error("WEFT_DATA is not set: it names the folder that holds `real/`")
+    cases, pooled = read_cases(QUESTIONS), dict[tuple[str, str], list[Outcome]]()
+    print("| corpus | kind | method | questions | first | all@10 | even | odd | all | results |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for corpus in arguments.corpora:
+            with open_corpus(corpus, folder=folder) as engine:
+                for kind in ("linked", "single"):
+                    for method in METHODS:
+                        asked = [case for case in cases if (case.corpus, case.kind) == (corpus, kind)]
+                        outcomes = [ask(engine, case, method=method) for case in asked]
+                        pooled.setdefault((kind, method), []).extend(outcomes)
+                        print_row(corpus, kind, method, outcomes)
+    for (kind, method), outcomes in pooled.items():
+        print_row("all", kind, method, outcomes)
+        for outcome in outcomes if arguments.missed else ():
+            if not outcome.has_all(10):
+                print(f"  {outcome.ranks} {outcome.case.question}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
