@@ -80,7 +80,7 @@ def test_a_neighbour_is_marked_with_the_relation_and_the_path(open_on):
 
 
 def test_hybrid_hits_keep_their_order_and_none_is_lost(open_on):
-    """Neighbours are put between them."""
+    """Each page is one chunk here, so neighbours come behind them."""
     engine = open_on(15)
     hybrid = [piece.chunk.id for piece in engine.query(HUB, method="hybrid").evidence]
     mixed = [piece.chunk.id for piece in engine.query(HUB, method="mix").evidence]
@@ -137,20 +137,30 @@ def hits(ids):
 @pytest.mark.parametrize(
     ("answer", "connected", "asked", "expected"),
     [
-        ("abcd", "", 0, "abcd"),
-        ("", "xyz", 0, ""),
-        ("abcd", "xyz", 0, "abxcyd"),
-        ("abcd", "xyz", 3, "axbyczd"),
-        ("abcd", "cxy", 0, "abxcd"),
-        ("a", "xyz", 0, "axy"),
+        ("A1 B1 C1 D1", "", 0, "A1 B1 C1 D1"),
+        ("", "x y z", 0, ""),
+        ("A1 B1 C1 D1", "x y z", 0, "A1 B1 C1 D1 x y"),  # no document is displaced
+        ("A1 B1 A2 C1", "x y z", 0, "A1 B1 x C1 A2 y"),
+        ("A1 A2 B1 B2", "x y z", 0, "A1 A2 B1 x B2 y"),  # the first half stays
+        ("A1 B1 A2 B2 E1", "x y", 0, "A1 B1 x y A2 B2 E1"),
+        ("A1 B1 A2 B2", "x", 0, "A1 B1 A2 x B2"),
+        ("A1", "x y z", 0, "A1 x y"),
+        ("A1 B1 C1 D1", "C1 x y", 0, "A1 B1 C1 D1 x"),  # C1 takes one of their two places
+        ("A1 B1 C1 D1", "x y z w", 4, "A1 x B1 y C1 z D1"),
     ],
 )
-def test_neighbours_take_the_second_half_of_the_places(answer, connected, asked, expected):
-    """With four places; those in the answer already keep theirs and count."""
-    found = add_connected(hits(answer), Connected(hits=tuple(hits(connected)), asked=asked), top_k=4)
+def test_neighbours_take_the_places_of_further_chunks(answer, connected, asked, expected):
+    """With four places; no document and no neighbour that is in the answer loses its rank to another."""
+    found = add_connected(
+        hits(answer.split()),
+        Connected(hits=tuple(hits(connected.split())), asked=asked, due=asked),
+        owners={id: id[0] for id in answer.split()},
+        top_k=4,
+    )
 
-    assert "".join(hit.chunk_id for hit in found) == expected
+    assert " ".join(hit.chunk_id for hit in found) == expected
     assert [hit.rank for hit in found] == list(range(1, len(found) + 1))
+    assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdexyz"), unique=True))

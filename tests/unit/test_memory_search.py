@@ -87,12 +87,14 @@ def test_the_text_keeps_to_the_budget_of_the_settings():
 
 
 def test_the_ranked_union_is_cut_where_it_was_asked_for(engine):
-    """What the graph adds does not make the answer longer than `max_results`, and the best stay."""
-    whole = engine.query(ASKED, top_k=2)
+    """One of two places is hybrid's best; the other is the best of what the graph added."""
+    whole, hybrid = engine.query(ASKED, top_k=2), engine.query(ASKED, top_k=2, method="hybrid")
     values = engine.memory_search(ASKED, max_results=2)
 
     assert len(whole.evidence) > 2
-    assert ids(values) == [piece.chunk.id for piece in whole.evidence[:2]]
+    found = [piece.chunk.id for piece in hybrid.evidence]
+    added = next(piece.chunk.id for piece in whole.evidence if piece.chunk.id not in found)
+    assert set(ids(values)) == {found[0], added}
     assert [result["rank"] for result in values["results"]] == [1, 2]
 
 
@@ -145,7 +147,8 @@ def test_what_weak_links_lead_to_is_not_brought_in_where_the_score_is_raised(met
         return {result["document"]["title"] for result in found if "graph" in result["channels"]}
 
     assert brought(0.3) == set(pages)
-    assert brought(0.7) == {"Old Mill", "Water Wheel", "Picture Book"}  # a wikilink weighs 8
+    # A wikilink weighs 8. In `mix`, a text hit of the book is enough to follow its link.
+    assert brought(0.7) == {"Old Mill", "Water Wheel", "Picture Book"} | ({"Tall Ship"} if method == "mix" else set())
     assert brought(0.9) == {"Old Mill", "Water Wheel"}
 
 

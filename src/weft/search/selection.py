@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -85,7 +85,9 @@ def choose_hits(
     """
     top_k = search.options.top_k
     chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k)
-    hits = add_connected(chosen, walked.connected, top_k=top_k)
+    known = search.chunks.read([hit.chunk_id for hit in chosen]) if walked.connected.hits else {}
+    owners = {id: chunk.document_id for id, chunk in known.items()}
+    hits = add_connected(chosen, walked.connected, owners=owners, top_k=top_k)
     return cut_hits(hits, text=text, top_k=top_k) if search.options.exact else hits
 
 
@@ -127,37 +129,71 @@ def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int) -> list[Hit]:
 
 
 def cut_hits(hits: Sequence[Hit], *, text: Sequence[Hit], top_k: int) -> list[Hit]:
-    """Return at most `top_k` hits in their order; the best half of the text hits is among them."""
-    best = {hit.chunk_id for hit in text[: (top_k + 1) // 2]}
-    kept = [hit.chunk_id for hit in hits if hit.chunk_id in best]
-    others = [hit.chunk_id for hit in hits if hit.chunk_id not in best]
-    ids = {*kept, *others[: top_k - len(kept)]}
-    return [hit for hit in hits if hit.chunk_id in ids]
+    """
+    Return at most `top_k` hits in their order.
+
+    The best half of the text hits stays. The hits that the graph added get the other places, then further text hits.
+    """
+    best = [hit.chunk_id for hit in text[: (top_k + 1) // 2]]
+    further = {hit.chunk_id for hit in text[:top_k]}
+    ids = [hit.chunk_id for hit in hits]
+    kept = [id for id in ids if id in best]
+    others = sorted((id for id in ids if id not in best), key=lambda id: id in further)  # stable
+    chosen = {*kept, *others[: top_k - len(kept)]}
+    return [hit for hit in hits if hit.chunk_id in chosen]
 
 
-def add_connected(hits: Sequence[Hit], connected: Connected, *, top_k: int) -> list[Hit]:
+def add_connected(hits: Sequence[Hit], connected: Connected, *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
     """
     Return the answer with the best passages of stated neighbours; an empty answer stays empty.
 
-    Half of the `top_k` places are theirs, or one place each if the question asks for their relation, up to
-    `top_k` − 1. A neighbour that the answer has already keeps its rank and takes one of the places. The others
-    alternate with the hits behind the places that are not theirs. With `top_k` = 4, neighbours n and hits h:
+    They get half of the `top_k` places, or `top_k` − 1 if the question asks for their relation. A neighbour that is in
+    the answer already keeps its rank and takes one of these places. `owners` are the document ids by chunk. With
+    `top_k` = 6, neighbours n, and hits named after their documents:
 
-        h1 h2 | n1 h3 n2 h4        the question asks for no relation: two places
-        h1 | n1 h2 n2 h3 n3 h4     it asks for the relation of three neighbours or more: three places
+        A1 B1 A2 | n1 C1 n2 | A3 B2 n3      they take the places of further chunks of documents in the second half,
+                                            which move behind; the others follow
+        A1 n1 B1 n2 A2 n3 …                 the question asks for the relation: they alternate with the hits
     """
     if not hits or not connected.hits:
         return list(hits)
-    places = max(top_k // 2, min(connected.asked, top_k - 1))
     known = {hit.chunk_id for hit in hits}
-    others = [hit for hit in connected.hits if hit.chunk_id not in known]
-    added = others[: max(0, places - (len(connected.hits) - len(others)))]
-    first = min(len(hits), top_k - places)
-    merged = [*hits[:first]]
-    for one, other in zip_longest(added, hits[first:]):
-        merged += [Hit(one.chunk_id, 0, merged[-1].score)] if one else []
-        merged += [other] if other else []
-    return [Hit(id, rank, score) for rank, (id, _, score) in enumerate(merged, start=1)]
+    places = max(top_k // 2, min(connected.asked, top_k - 1))
+    due, others = connected.hits[: connected.due], connected.hits[connected.due :]
+    present = sum(hit.chunk_id in known for hit in due)
+    added = [hit for hit in due if hit.chunk_id not in known][: max(0, places - present)]
+    present += len(added) + sum(hit.chunk_id in known for hit in others)
+    added += [hit for hit in others if hit.chunk_id not in known][: max(0, places - present)]
+    if connected.asked:
+        pairs = zip_longest(hits, added)
+        merged = [hit for pair in pairs for hit in pair if hit]
+    else:
+        merged = _replace_repeated(hits, added, owners=owners, top_k=top_k)
+    return _renumber(merged, known=known)
+
+
+def _replace_repeated(hits: Sequence[Hit], added: Sequence[Hit], *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
+    """Return the hits with further chunks of a document, in the second half of `top_k`, replaced and put behind."""
+    first, seen, repeated = list(hits[:top_k]), set[str](), list[int]()
+    for place, hit in enumerate(first):
+        owner = owners.get(hit.chunk_id, hit.chunk_id)
+        if owner in seen and place >= top_k // 2:
+            repeated.append(place)
+        seen.add(owner)
+    taken = repeated[max(0, len(repeated) - len(added)) :]
+    for place, hit in zip(taken, added, strict=False):
+        first[place] = hit
+    waiting, free = added[len(taken) :], top_k - len(first)
+    return [*first, *waiting[:free], *(hits[place] for place in taken), *hits[top_k:], *waiting[free:]]
+
+
+def _renumber(hits: Sequence[Hit], *, known: Collection[str]) -> list[Hit]:
+    """Return the hits with ranks in this order, and scores that never rise; new hits get the score before them."""
+    numbered = list[Hit]()
+    for rank, hit in enumerate(hits, start=1):
+        before = numbered[-1].score if numbered else hit.score
+        numbered.append(Hit(hit.chunk_id, rank, min(before, hit.score) if hit.chunk_id in known else before))
+    return numbered
 
 
 def count_dropped(

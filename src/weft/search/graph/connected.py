@@ -11,9 +11,10 @@ For the question `Auth Service`:
     Auth Service ─depends_on 10→ OAuth Provider   cosine 0.61   score 10/10 · 0.61 = 0.61
     Auth Service ─links_to 8───→ Login Flow       cosine 0.70   score  8/10 · 0.70 = 0.56
 
-A neighbour of several of these entities gets the sum of its scores. Neighbours by a relation that the question asks for
-come first. There is no threshold on the score: the number of places is bounded instead (`search/selection.py`), so
-neighbours do not vanish as their number grows.
+A neighbour of several of these entities gets the sum of its scores. First come neighbours by a relation that the
+question asks for, then those of clear names: entities with at most three defining chunks. `Pod` has dozens in the
+documentation of Kubernetes, so its neighbours compete with those of the pages. There is no threshold on the score: the
+number of places is bounded instead (`search/selection.py`), so neighbours do not vanish as their number grows.
 """
 
 from __future__ import annotations
@@ -30,12 +31,19 @@ from weft.graph.expand import FULL_WEIGHT
 from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
 from weft.search.graph.channel import ABOUT_CHUNK
 from weft.search.graph.relations import Relations
+from weft.search.graph.trust import MAX_DEFINING_CHUNKS
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
 from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
 """Strongest relations of an entity that are read, in each direction."""
+
+MIN_PAGE_RELATION_WEIGHT = 6.0
+"""Relations of a page below this weight are not read: nearly all of them derive from mentions."""
+
+MAX_PAGE_HITS = 40
+"""Best text hits whose pages may be shown as neighbours."""
 
 MAX_START_PAGES = 3
 """Pages of the best text hits whose neighbours are read."""
@@ -55,6 +63,8 @@ class Connected:
     """Chunks whose path starts at an entity that the question names."""
     asked: int = 0
     """Number of first hits whose relation the question asks for."""
+    due: int = 0
+    """Number of first hits that the answer must have places for: those asked for and those of clear names."""
 
 
 class _Edge(NamedTuple):
@@ -85,13 +95,15 @@ def find_connected(
     if not starts:
         return Connected()
     types = query.question.relation_types
-    found = _read_relations(starts, types, near=list(pages), relations=relations)
+    found = _read_relations(starts, types, named=named, near=list(pages), relations=relations)
     edges = _stated_edges(found, starts=starts, named=named, search=search)
     chunks = _choose_chunks(edges, pages, named=named, search=search, relations=relations)
     closeness = _measure_closeness(query, chunks, search, vector=vector)
     scores = {id: closeness[id] * sum(edge.weight for edge in edges[id]) / FULL_WEIGHT for id in chunks}
-    asked = {id for id in chunks if any(edge.type in types for edge in edges[id])}
-    best = sorted(chunks, key=lambda id: (id not in asked, -scores[id], id))
+    clear = {seed.entity.id for seed in seeds if seed.words and seed.defining_chunks <= MAX_DEFINING_CHUNKS}
+    asked = {id for id in chunks if any(edge.start_id in named and edge.type in types for edge in edges[id])}
+    due = asked | {id for id in chunks if any(edge.start_id in clear for edge in edges[id])}
+    best = sorted(chunks, key=lambda id: (id not in asked, id not in due, -scores[id], id))
     names = relations.names([*starts, *best])
     hits, sources = list[Hit](), dict[str, GraphSource]()
     for id in best:
@@ -99,13 +111,18 @@ def find_connected(
             sources[chunks[id]] = _source(names[id], _choose_edge(edges[id], named=named, types=types), names=names)
             hits.append(Hit(chunks[id], len(hits) + 1, scores[id]))
     by_name = frozenset(chunks[id] for id in best if any(edge.start_id in named for edge in edges[id]))
-    count = sum(chunks[id] in sources for id in asked)
-    return Connected(hits=tuple(hits), sources=sources, named=by_name, asked=count)
+    return Connected(
+        hits=tuple(hits),
+        sources=sources,
+        named=by_name,
+        asked=len({chunks[id] for id in asked} & sources.keys()),
+        due=len({chunks[id] for id in due} & sources.keys()),
+    )
 
 
 def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, str]:
     """Return the entities of the titles of all found documents, each with its document's best hit, best first."""
-    chunks = search.chunks.read([hit.chunk_id for hit in text[: search.pool_size]])
+    chunks = search.chunks.read([hit.chunk_id for hit in text[:MAX_PAGE_HITS]])
     best: dict[str, str] = {}
     for id, chunk in chunks.items():
         best.setdefault(chunk.document_id, id)
@@ -119,7 +136,7 @@ def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, str]:
 
 
 def _read_relations(
-    starts: Sequence[str], types: Collection[str], *, near: Sequence[str], relations: Relations
+    starts: Sequence[str], types: Collection[str], *, named: Collection[str], near: Sequence[str], relations: Relations
 ) -> list[Relation]:
     """
     Return the strongest relations of these entities, those of the types asked for, and those to entities `near`.
@@ -127,7 +144,9 @@ def _read_relations(
     A hub has more relations than are read, many of equal weight. Those to pages that the text channels found are the
     closest to the question.
     """
-    found = relations.of(starts, limit=MAX_RELATIONS)
+    found = relations.of(sorted(named), limit=MAX_RELATIONS)
+    pages = [id for id in starts if id not in named]
+    found += relations.of(pages, limit=MAX_RELATIONS, min_weight=MIN_PAGE_RELATION_WEIGHT)
     if types:
         wanted = sorted({name for type in types for name in spellings(type)})
         found += relations.of(starts, limit=MAX_RELATIONS, types=wanted)
@@ -198,8 +217,8 @@ def _measure_closeness(
 
 
 def _choose_edge(edges: Sequence[_Edge], *, named: Collection[str], types: Collection[str]) -> _Edge:
-    """Return the edge to show: of a type asked for, else from a named entity, else the strongest."""
-    return min(edges, key=lambda edge: (edge.type not in types, edge.start_id not in named, -edge.weight))
+    """Return the edge to show: from a named entity if there is one, of a type asked for, the strongest."""
+    return min(edges, key=lambda edge: (edge.start_id not in named, edge.type not in types, -edge.weight))
 
 
 def _source(name: str, edge: _Edge, *, names: Mapping[str, str]) -> GraphSource:

@@ -33,15 +33,19 @@ class Relations:
     facts: tuple[FactReader, datetime] | None = None
     """Facts and the time at which they are valid; None without facts between two entities."""
 
-    def of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+    def of(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
         """
         Return up to `limit` relations and `limit` facts of each entity in each direction, strongest first.
+
+        `min_weight` holds for relations, not for facts.
 
         Facts to entities known only from facts have a separate limit. If a relation and a fact are equal, the larger
         weight is used.
         """
         known = _documented(entity_ids)
-        found = self.graph.relations_of(known, limit=limit, types=types) if known else []
+        found = self.graph.relations_of(known, limit=limit, types=types, min_weight=min_weight) if known else []
         return _join(found, self._links(entity_ids, limit=limit, types=types))
 
     def with_mentions(
