@@ -203,7 +203,7 @@ def test_without_a_graph_its_format_says_so_in_a_line(engine, result):
         assert engine.context(other, format="graph", budget=5).text == ""
         return context.text
 
-    unnamed = engine.query("where do people sign in")
+    unnamed = engine.query("where do people sign in", graph={"confidence": "heuristic"})
     assert line(engine.query(ASKED, method="hybrid")) == (
         "No knowledge graph context: the method 'hybrid' does not use the graph\n"
     )
