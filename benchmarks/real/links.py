@@ -116,7 +116,7 @@ def path_parts(source: str) -> tuple[str, ...]:
     """Return the folders and the name of a page as a store writes them."""
     path = Path(source)
     parts = [*path.parent.parts, *([path.stem] if path.name not in INDEXES else [])]
-    return tuple(part.casefold().replace(" ", "-").lstrip("_") for part in parts)
+    return tuple(part.casefold().replace(" ", "-").lstrip("_") for part in parts if part != "/")
 
 
 def found_pairs(engine: Engine) -> set[tuple[str, str]]:
