@@ -6,6 +6,7 @@ WeftError
 ├── InputError             invalid document, question or argument
 ├── NotFound               no such id, source or name in this namespace
 ├── StoreError             the store failed
+│   ├── StoreFull          the disk or its quota is full; nothing is lost
 │   ├── StoreUnavailable   it cannot be opened or reached; a retry may help
 │   ├── AccessDenied       the role on the server may not do this
 │   ├── StoreCorrupt       inconsistent content; `weft repair` may help
@@ -49,6 +50,10 @@ class NotFound(WeftError):
 
 class StoreError(WeftError):
     """The store failed."""
+
+
+class StoreFull(StoreError):
+    """The disk of the store, or its quota, is full. Committed data is kept."""
 
 
 class StoreUnavailable(StoreError):

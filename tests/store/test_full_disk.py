@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import pytest
 from contract import EVERYTHING, MODEL, make_batch
 
-from weft.errors import StoreError
+from weft.errors import StoreError, StoreFull
+from weft.server.errors import refusal
 from weft.store.sqlite.database import SqliteDatabase
 
 
@@ -26,9 +27,12 @@ def test_a_store_on_a_full_disk_cannot_be_opened_and_says_why(tmp_path):
     path = str(tmp_path / "weft.db")
     SqliteDatabase(path).close()
 
-    with room_for(16_384), pytest.raises(StoreError, match="no space left") as error:
+    with room_for(16_384), pytest.raises(StoreFull, match="no space left") as error:
         SqliteDatabase(path)
     assert "free disk space" in error.value.hint
+    refused = refusal(error.value)
+    assert (refused.status_code, refused.code) == (507, "store_full")
+    assert str(tmp_path) not in refused.message
 
 
 def test_what_was_committed_stays_where_a_write_finds_no_room(tmp_path):

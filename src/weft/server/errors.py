@@ -23,6 +23,7 @@ from weft.errors import (
     NotFound,
     SchemaMismatch,
     StoreError,
+    StoreFull,
     StoreUnavailable,
     WeftError,
 )
@@ -35,6 +36,7 @@ STATUS_BY_ERROR: Mapping[type[WeftError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     SchemaMismatch: (409, "schema_mismatch"),
     StoreUnavailable: (503, "store_unavailable"),
+    StoreFull: (507, "store_full"),
     StoreError: (500, "store_failed"),
     ModelUnavailable: (503, "model_unavailable"),
     BadModelOutput: (502, "model_failed"),
@@ -61,6 +63,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     502: "A model failed.",
     503: "The server is busy or shutting down, or the store or a model is unavailable; retry.",
     504: "Timeout.",
+    507: "The disk of the store is full; what was accepted before is kept.",
 }
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
 
@@ -92,7 +95,7 @@ class Refused(HTTPException):
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses for the errors of a route, including the errors that all routes share."""
-    every = sorted({400, 403, 408, 413, 421, 422, 500, 503, *statuses})
+    every = sorted({400, 403, 408, 413, 421, 422, 500, 503, 507, *statuses})
     return {status: {"model": ErrorBody, "description": STATUS_DESCRIPTIONS[status]} for status in every}
 
 
@@ -108,6 +111,8 @@ def refusal(error: WeftError) -> Refused:
     status, code = next(found for kind, found in STATUS_BY_ERROR.items() if isinstance(error, kind))
     if isinstance(error, StoreError) and not isinstance(error, SchemaMismatch):
         logger.error("the store failed: %s", error)
+        if isinstance(error, StoreFull):
+            return Refused(status, code, "the store is full", hint="free disk space on the server, then retry")
         return Refused(status, code, "the store failed", hint="retry; see the log of the server")
     return Refused(status, code, str(error), hint=error.hint)
 

@@ -11,7 +11,16 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
-from weft.errors import AccessDenied, ConfigError, InputError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
+from weft.errors import (
+    AccessDenied,
+    ConfigError,
+    InputError,
+    SchemaMismatch,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    WeftError,
+)
 from weft.store.relational.retry import ConnectionLost
 
 CONNECTION_ENDED = (
@@ -113,7 +122,7 @@ def _translate(error: Exception, where: str) -> WeftError:
                 f"{where} refused: {first}", hint="grant the role the privileges listed in docs/scaling.md"
             )
         case errors.DiskFull():
-            return StoreError(f"no space left on {where}", hint="free disk space; no data was lost")
+            return StoreFull(f"no space left on {where}", hint="free disk space; no data was lost")
         case errors.ProgramLimitExceeded():
             return InputError(f"a name or a source is too long for PostgreSQL: {first}", hint="shorten it")
         case errors.UntranslatableCharacter() | errors.CharacterNotInRepertoire():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
+from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 from weft.private_files import make_private_file
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite.index import reader
@@ -276,7 +276,7 @@ def copy_errors(target: Path) -> Iterator[None]:
         yield
     except apsw.FullError as error:
         hint = "free disk space or choose another path; no data was lost"
-        raise StoreError(f"no space left for {str(target)!r}", hint=hint) from error
+        raise StoreFull(f"no space left for {str(target)!r}", hint=hint) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
         hint = f"check the permissions of the folder {str(target.parent)!r}"
         raise StoreError(f"cannot write {str(target)!r}", hint=hint) from error
@@ -296,7 +296,7 @@ def _translated_errors(path: str) -> Iterator[None]:
     except apsw.BusyError as error:
         raise StoreUnavailable(f"{path!r} is busy: another process is writing", hint="try again") from error
     except apsw.FullError as error:
-        raise StoreError(f"no space left for {path!r}", hint="free disk space; no data was lost") from error
+        raise StoreFull(f"no space left for {path!r}", hint="free disk space; no data was lost") from error
     except apsw.ReadOnlyError as error:
         hint = "check the permissions of the file and its folder"
         raise StoreUnavailable(f"cannot write {path!r}", hint=hint) from error
@@ -304,7 +304,7 @@ def _translated_errors(path: str) -> Iterator[None]:
         raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
     except apsw.IOError as error:
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # WAL needs 32 kB, even to read
-            raise StoreError(
+            raise StoreFull(
                 f"no space left in the folder of {path!r}", hint="free disk space; no data was lost"
             ) from error
         hint = "check the disk and its quota; committed data is kept"
