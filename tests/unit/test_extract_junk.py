@@ -48,7 +48,7 @@ def test_what_stands_between_two_quoted_texts_is_not_quoted():
 
 
 def test_a_label_again_and_again_makes_no_glossary():
-    """A glossary says once what a term means."""
+    """A glossary says once what a term means; bold labels elsewhere define nothing."""
     entries = [
         "**Default:** one",
         "**Hold:** a seat kept",
@@ -56,8 +56,9 @@ def test_a_label_again_and_again_makes_no_glossary():
         "**Sale:** all of it",
         "**Fee:** a part",
     ]
-    found = extract("\n".join(f"- {entry} of them." for entry in entries))
-    assert names(found, "definition") == ["Hold", "Sale", "Fee"]
+    text = "\n".join(f"- {entry} of them." for entry in entries)
+    assert names(extract(text, title="Glossary"), "definition") == ["Hold", "Sale", "Fee"]
+    assert names(extract(text, title="Decision"), "definition") == []
 
 
 def test_comments_of_markdown_name_nothing():

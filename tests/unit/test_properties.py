@@ -157,3 +157,23 @@ def test_long_lines_cost_no_time():
 
     assert read(hostile) == []
     assert read("# A\n\n- a" + " " * 200_000 + ": b\n- " + "*" * 200_000) == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "reviewers",
+        "content_type",
+        "outline",
+        "weight",
+        "layout",
+        "sidebar_label",
+        "sidebarDepth",
+        "hide_toc",
+        "no_list",
+    ],
+)
+def test_fields_of_the_page_are_no_facts(key):
+    """They say how the page is shown and who keeps it."""
+    document = Document(source="a.md", title="Pods", text="# Pods\n", form="markdown", metadata={key: "Jane Doe"})
+    assert read_properties(document) == []

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
+from weft.extract.page_fields import AUTHOR_FIELDS, is_page_field
 from weft.extract.phrases import is_identifier, is_proper, is_usable
 from weft.records import Metadata, Scalar
 from weft.text.links import link_target
@@ -129,7 +130,8 @@ def read_metadata(metadata: Metadata) -> list[Field]:
     found: list[Field] = []
     for key, value in metadata.items():
         field = field_name(key)
-        if field in FIELDS:
+        is_author_of_page = field in AUTHOR_FIELDS and is_page_field(key, others=metadata)
+        if field in FIELDS and not is_author_of_page:
             found += (Field("", FIELDS[field], name) for name in read_values(field, value))
     return found
 

@@ -339,4 +339,4 @@ def _last_term(run: str, *, has_text_before: bool) -> str:
         run = run[at + 1 :] if at >= 0 else run
     if run[:1] and run[0] in "由归从给让见将即" and len(run) > 2:
         run = run[1:]
-    return run if is_term(run) else ""
+    return run if is_term(run) and run[-1] != "的" else ""

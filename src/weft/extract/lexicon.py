@@ -139,7 +139,10 @@ LABELS = word_set(
     "changelog contributing faq goals results method methods discussion abstract motivation purpose details "
     "description parameters returns raises timeline links ownership configuration setup todo date severity owner "
     "related started issues cause causes questions work reading codes fix fixes impact actions follow-ups "
-    "follow-up terms edges cost costs tests root options outcome trade-offs trial error errors on-call 背景 决定 结果 "
+    "follow-up terms edges cost costs tests root options outcome trade-offs trial error errors on-call also "
+    "prerequisites prerequisite objectives assumptions constraints implications considerations pros cons positives "
+    "negatives rationale caveats limitations troubleshooting next see tl;dr template title heading subheading "
+    "proposed accepted rejected deprecated superseded draft pending approved placeholder 背景 决定 结果 "
     "步骤 影响 代价 后续 概述 总结 简介 说明 目录 参考 附录 联系 时间线 根本原因 备选方案 处理步骤 收尾"
 )
 """Headings and labels that occur in many documents."""
@@ -154,6 +157,18 @@ PARAMETERS = word_set(
 )
 """Common parameter names in code; in lower case they are not entities."""
 
+CODE_WORDS = word_set(
+    "true false null nil none undefined nan inf infinity void self this super async await yield return break continue "
+    "if elif else switch case default for foreach while do try catch except finally throw throws raise import export "
+    "from include require module package namespace using use class struct enum interface trait impl extends "
+    "implements abstract final static public private protected internal const let var val def func function fn lambda "
+    "new delete typeof instanceof is in not and or xor with as pass global nonlocal int integer float double string "
+    "str bool boolean char byte bytes long short unsigned array list dict map set tuple object any never unknown "
+    "number symbol bigint select insert update where join group order by get put post patch head options ok yes no "
+    "on off arg args argv kwargs cls foo bar baz qux lorem ipsum todo fixme tbd xxx"
+)
+"""Keywords, literals and built-in types of programming languages, and names of examples; no entities."""
+
 RELATIVES = word_set(
     "son sons daughter daughters wife husband mother father brother sister child mistress consort grandson "
     "granddaughter great-grandson nephew niece cousin uncle aunt widow"
@@ -161,3 +176,26 @@ RELATIVES = word_set(
 
 ZH_STOPS = frozenset("的了是在把被这那它他她我你们就也都不没请将吗呢吧么若每各何谁只很更最再又还才却已因所而但")
 """Characters that do not occur in names; a run with one of them is a clause."""
+
+ZH_FUNCTION_WORDS = tuple(
+    """
+    如果 假如 即使 虽然 尽管 因为 由于 所以 因此 但是 不过 而且 并且 或者 以及 无论 只要 只有
+    除了 除非 可以 可能 能够 应该 需要 必须 想要 希望 建议 通过 使用 利用 基于 根据 按照 关于
+    对于 作为 为了 随着 同时 然后 接着 最后 首先 其次 例如 比如 以下 以上 下面 上面 下列 上述
+    前面 后面 其中 其他 其它 某个 某些 任何 所有 每个 每当 多个 几个 许多 大多数 一个 一些 这个
+    那个 这些 那些 此外 另外 目前 现在 通常 一般 直接 已经 正在 仍然 开始 创建 添加 删除 修改
+    支持 允许 称为 叫做 指定 给定 从一 与 本节 本章
+    """.split()
+)
+"""Chinese conjunctions, modal verbs, prepositions and pronouns; a run that begins with one is a clause."""
+
+ZH_GENERIC_ENDINGS = tuple(
+    """
+    时候 时间 地方 问题 情况 方面 原因 结果 作用 内容 方法 方式 过程 部分 人员 工作 活动 事情
+    东西 意义 关系 特点 人们 名称 名字 数量 大量 主要 目前 当时 同时 其中 之间 以上 以下 章节
+    小节 知识 事项 场景 顺序 用法 思想 成员 步骤 细节 效果 形式 示例 例子 课程 教程 指南 介绍
+    总览 功能 能力 表现 效率 速度 开销 损失 差异 区别 优势 缺点 限制 需求 行为 状态 选项 规则
+    建议 实践 技巧 经验 目标 目的
+    """.split()
+)
+"""General Chinese nouns; a term that ends with one is no name."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import get_args
 
+from weft.extract.entity_types import entity_type
+from weft.extract.exclusions import is_noise, is_plain_code
 from weft.extract.names import name_key
 from weft.extract.phrases import is_usable
 from weft.extract.sentences import shorten
@@ -52,7 +54,7 @@ class Nominations:
             key=key,
             name=name,
             kind=kind,
-            type=type,
+            type=entity_type(type) if type else "",
             description=shorten(description),
             about=about,
             alias_of=alias_of,
@@ -63,6 +65,8 @@ class Nominations:
     def nominate_weak(self, name: str) -> None:
         """Nominate a name of a statement as a phrase or term, unless it is nominated already."""
         key = name_key(name)
+        if is_noise(name) or (name.islower() and is_plain_code(name)):
+            return
         if not any((key, kind) in self._nominations for kind in get_args(NominationKind)):
             self.nominate(name, "term" if _CJK.fullmatch(key) else "phrase")
 

@@ -32,6 +32,8 @@ from weft.extract.lexicon import (
     SMALL_WORDS,
     STARTERS,
     TITLES,
+    ZH_FUNCTION_WORDS,
+    ZH_GENERIC_ENDINGS,
     ZH_STOPS,
 )
 from weft.extract.names import SIGN, name_key
@@ -50,6 +52,8 @@ MAX_TERM_CHARACTERS = 8
 
 _TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*{SIGN}")
 _RUN = re.compile(f"[{CJK}]+")
+_BESIDE_LATIN = re.compile(r"(?:^ ?[A-Za-z0-9<`])|[A-Za-z0-9>`] ?$")
+_ZH_ADVERBIAL_ENDINGS = "时中后前里来等"
 _QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》')
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1\d{3}|20\d\d")
@@ -143,8 +147,16 @@ def find_quoted(text: str) -> list[Name]:
 
 
 def find_terms(text: str) -> list[str]:
-    """Return the CJK terms of a heading or title."""
-    return [match.group() for match in _RUN.finditer(text) if is_term(match.group())]
+    """Return the CJK terms of a heading or title; a run beside a Latin word is a part of a phrase."""
+    runs = (match for match in _RUN.finditer(text) if not _BESIDE_LATIN.search(text[: match.start()][-2:]))
+    terms = (match.group() for match in runs if not _BESIDE_LATIN.match(text[match.end() :][:2]))
+    return [term for term in terms if is_term(term) and not is_generic_term(term)]
+
+
+def is_generic_term(term: str) -> bool:
+    """Return whether a Chinese term is a general noun or an adverbial: `使用情况`, `事件触发时`."""
+    plain = simplify(term)
+    return plain.endswith(ZH_GENERIC_ENDINGS) or (len(plain) > 2 and plain[-1] in _ZH_ADVERBIAL_ENDINGS)
 
 
 def is_term(run: str) -> bool:
@@ -152,6 +164,8 @@ def is_term(run: str) -> bool:
     if not 2 <= len(run) <= MAX_TERM_CHARACTERS:
         return False
     plain = simplify(run)
+    if plain.startswith(ZH_FUNCTION_WORDS):
+        return False
     return not ZH_STOPS.intersection(plain) and plain[0] not in "一二三四五六七八九十两几第"
 
 
@@ -243,6 +257,8 @@ def count_words(text: str) -> int:
 def _marked_name(kind: str, name: str, start: int, end: int) -> Name | None:
     if kind == "link":
         return Name(name, start, end, "link") if name else None
+    if kind == "term":
+        return Name(name, start, end, "term") if is_usable(name) and count_words(name) <= MAX_PHRASE_WORDS else None
     named = code_name(name) if kind == "code" else ""
     return Name(named, start, end, "identifier") if named else None
 

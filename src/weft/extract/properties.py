@@ -12,11 +12,11 @@ Facts about the subject of a note: front matter, and `Key: value` lines directly
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from weft.extract.attributes import FIELDS, MAX_VALUES, field_name, read_values, to_values
-from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
+from weft.extract.page_fields import is_page_field
 from weft.records import Document, GivenFact, Scalar
 from weft.text.links import read_link_list, replace_links
 from weft.text.normalise import squeeze
@@ -27,20 +27,6 @@ MAX_VALUE_CHARACTERS = 300
 """Maximum length of a value; a longer one is prose, not a fact."""
 MAX_KEY_WORDS = 4
 SOURCE = "file"
-
-IGNORED_FIELDS = word_set(
-    """
-    title name id uid uuid slug key tags tag keywords keyword categories category topics aliases alias also_known_as
-    aka links link url uri permalink canonical date dates created created_at updated updated_at modified lastmod
-    last_modified published publish_date pubdate time draft publish publishable hidden private layout template theme
-    css cssclass cssclasses class icon image images cover banner thumbnail header footer toc math comments comment
-    description summary excerpt abstract subtitle note notes todo weight order nav_order position sidebar
-    sidebar_label sidebar_position parent grand_parent has_children redirect redirect_from redirect_to head outputs
-    output format encoding charset lang language locale search robots noindex kernelspec jupytext bibliography csl
-    generator example warning tip info caution important
-    """
-)
-"""Fields about the page instead of its subject, and words that introduce a remark."""
 
 _NOT_A_NOTE = re.compile(r"\.(?:html?|xhtml|docx|pdf)$|\.(?:jsonl?|ndjson|csv|tsv)(?:\.gz)?(?:#|$)", re.IGNORECASE)
 """Sources whose fields are not statements: file properties, records, rows."""
@@ -66,14 +52,13 @@ def read_properties(document: Document) -> list[GivenFact]:
         return []
     found: dict[GivenFact, None] = {}
     for key, value in [*document.metadata.items(), *_lines_below_title(document)]:
-        if _is_fact(key):
+        if _is_fact(key, others=document.metadata):
             found |= dict.fromkeys(_state(document.title, key, value))
     return list(found)[:MAX_FACTS]
 
 
-def _is_fact(key: str) -> bool:
-    field = field_name(key)
-    return bool(field) and field not in IGNORED_FIELDS and len(key.split()) <= MAX_KEY_WORDS
+def _is_fact(key: str, *, others: Collection[str]) -> bool:
+    return bool(field_name(key)) and not is_page_field(key, others=others) and len(key.split()) <= MAX_KEY_WORDS
 
 
 def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator[GivenFact]:

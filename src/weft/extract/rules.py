@@ -28,7 +28,7 @@ from weft.extract.attributes import (
     read_type,
 )
 from weft.extract.chinese.definitions import find_other_names_at
-from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese
+from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name
 from weft.extract.chinese.tagger import Tagger
 from weft.extract.code.reader import read_code
 from weft.extract.definitions import (
@@ -40,6 +40,7 @@ from weft.extract.definitions import (
     find_opening,
     may_be_topic,
 )
+from weft.extract.exclusions import declared_keys, is_excluded, is_licence, is_parameter, marked_text
 from weft.extract.links.page_keys import page_parts
 from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
@@ -88,6 +89,13 @@ _CODE_HEADING = re.compile(
     re.IGNORECASE,
 )
 _TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b")
+_LINE_TITLE = re.compile(r"\.\w{2,6}#L?\d+$")
+"""Title of a record that is only its file and line: `questions.jsonl#L12`."""
+_GLOSSARY = re.compile(
+    r"\b(?:glossar|terms?\b|terminolog|definitions\b|vocabular|acronym|abbreviation)|术语|词汇|名词",
+    re.IGNORECASE,
+)
+"""Titles and headings of a glossary."""
 _FILE_NAME = re.compile(r"([\w. -]{1,80})\.[a-z0-9]{1,5}")
 
 
@@ -108,13 +116,15 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-13+{self._tagger.name}" if self._tagger else "rules-13"
+        return f"rules-14+{self._tagger.name}" if self._tagger else "rules-14"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
         parsed = read_code(document, chunks)
         if parsed is not None:
             return parsed
+        if is_licence(document.source):
+            return [Extraction() for _ in chunks]
         reader = _Reader(document, self._tagger)
         found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
         pages = read_page(document, chunks, topic=reader.topic)
@@ -144,6 +154,10 @@ class _Reader:
     topic: Topic = field(init=False)
     known: frozenset[str] = field(init=False)
     """Keys of the title, the link targets and the field values of the document."""
+    declared: frozenset[str] = field(init=False)
+    """Keys of the variables that the code blocks of the document declare."""
+    marked: str = field(init=False)
+    """Headings, bold texts and link labels of a Markdown document."""
     is_titled: bool = True
     """True if the topic is the title of the document; False if the first sentence defines the topic."""
     is_defined: bool = False
@@ -155,9 +169,14 @@ class _Reader:
         title = squeeze(strip_markup(self.document.title[:400]))
         self.is_page = self.document.form in ("markdown", "text") and bool(page_parts(self.document.source))
         is_id = self.document.source.endswith(f"#{title}")  # a record without a title has its id as title
-        is_name = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS and (not is_id or is_proper(title))
+        is_line = _LINE_TITLE.search(title) is not None
+        is_short = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS
+        is_name = is_short and not is_line and (not is_id or is_proper(title))
         metadata = self.document.metadata
         self.topic = Topic(title, name_key(title), read_type(metadata)) if is_name else Topic()
+        is_markdown = self.document.form == "markdown"
+        self.declared = declared_keys(self.document.text) if is_markdown else frozenset()
+        self.marked = marked_text(self.document.text) if is_markdown and has_han(self.document.text[:2000]) else ""
         links = metadata.get("links")
         names = [link for link in links if isinstance(link, str)] if isinstance(links, list) else []
         self.known = frozenset(map(name_key, [title, *names, *(entry.value for entry in read_metadata(metadata))]))
@@ -178,7 +197,8 @@ class _Reader:
         self._read_headings(nominations, [*chunk.heading, *(s.text for s in sentences if s.role == "heading")])
         for row in rows:
             self._read_row(nominations, row)
-        self._read_glossary(nominations, sentences)
+        if any(map(_GLOSSARY.search, (self.document.title[:200], *chunk.heading))):
+            self._read_glossary(nominations, sentences)
         self._read_prose(nominations, passages, first=first)
         return nominations.to_extraction()
 
@@ -187,6 +207,22 @@ class _Reader:
         if self.tagger is None or not is_chinese(sentence.text):
             return names
         return find_tagged_names(sentence, self.tagger.tag(sentence.text), names)
+
+    def _as_term(self, name: Name, sentence: Sentence) -> Name | None:
+        """
+        Return a tagged name of a document with code as it may be nominated; None if it may not.
+
+        The tagger was trained on news: in technical text it takes `小节` for an organisation.
+        There a name with untypical characters is only a term, and code is only an identifier.
+        """
+        if name.kind != "name" or "`" not in self.document.text:
+            return name
+        if not has_han(name.text):
+            is_code = any(mark.kind == "code" and mark.start == name.start for mark in sentence.marks)
+            return replace(name, kind="identifier") if is_code else name
+        if is_clear_name(name.text, name.type):
+            return name
+        return None if name.type == "person" else replace(name, kind="term", type="")
 
     # ── topic, metadata, headings ───────────────────────────────────────────────────────────────
 
@@ -269,7 +305,8 @@ class _Reader:
             for term in find_terms(heading):
                 nominations.nominate(term, "term", about=True)
             if self.topic.key and (kind == "identifier" or _is_part(heading)):
-                statement = Statement(heading, self.topic.name, "part_of")
+                type = "part_of" if kind == "identifier" else "section_of"
+                statement = Statement(heading, self.topic.name, type)
                 nominations.claim(statement, weight=STRUCTURE_WEIGHT, description=in_words(statement))
 
     # ── sentences ───────────────────────────────────────────────────────────────────────────────
@@ -337,7 +374,12 @@ class _Reader:
         return translated
 
     def _nominate_name(self, nominations: Nominations, name: Name, sentence: Sentence) -> None:
-        if name_key(name.text) == self.topic.key:
+        if (found := self._as_term(name, sentence)) is None:
+            return
+        name, key = found, name_key(name.text)
+        is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
+        is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
+        if key == self.topic.key or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
         nominations.nominate(name.text, "name" if is_work else name.kind, type=name.type)
@@ -352,6 +394,8 @@ class _Reader:
         if found.subject.is_topic and self.is_defined:
             return
         self.is_defined |= found.subject.is_topic
+        if not found.subject.is_topic and (is_parameter(name, found.type) or name_key(name) in self.declared):
+            return
         nominations.nominate(name, "definition", type=found.type, description=sentence.text)
 
     def _opening(self, first: _Passage) -> Definition | None:

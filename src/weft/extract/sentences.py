@@ -47,6 +47,9 @@ _COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/
 _TRIPLE = re.compile("\"\"\"|'''")
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`"
+    r"|\{\{[<%](?P<shortcode>[^{}]{0,600})[>%]\}\}"
+    r"|(?P<template>\{\{[^{}]{0,600}\}\}|\{%[^{}]{0,600}%\}|\{[#.:][^{}]{0,200}\})"
+    r"|(?P<math>\$\$[^$]{1,2000}\$\$|\$(?=[^\s$\d])[^$]{1,300}(?<=\S)\$(?![\w$])|\\\([^()]{1,300}\\\))"
     rf"|(?P<embed>!?){WIKILINK_PATTERN}"
     rf"|!?{MARKDOWN_LINK_PATTERN}"
     r"|(?P<strong>\*\*)"
@@ -54,6 +57,10 @@ _INLINE = re.compile(
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
 )
 _REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
+_SHORTCODE_TEXT = re.compile(r"\btext\s?=\s?\"([^\"]{1,200})\"")
+_CONTAINER = re.compile(r"\s{0,8}(?::{3,}|!{3}|\?{3}\+?)")
+"""First or last line of a container: `:::tip Title`, `!!! note "Title"`. It is not part of the text."""
+_ELEMENT = re.compile(r"<(script|style|template|svg)\b", re.IGNORECASE)
 _CLOSED = "[”’」』）]*"
 _END = re.compile(
     f"[.!?…][\"'”’)\\]]* |[。！？；]+(?!》){_CLOSED}|(?<=[{CJK}])(?:[!?;]|…+(?=[{CJK}“‘「『《]|[”’」』）])){_CLOSED}"
@@ -64,9 +71,9 @@ _CJK = re.compile(f"[{CJK}]")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked-up part of a sentence: wikilink, code or bold text."""
+    """A marked-up part of a sentence: wikilink, code, bold text, or a term that a shortcode links."""
 
-    kind: Literal["link", "code", "strong"]
+    kind: Literal["link", "code", "strong", "term"]
     name: str
     """Target of a link, else the text itself."""
     start: int
@@ -160,7 +167,7 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
 def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
     """Return the role of a line and its parts; a blank line has no parts."""
     bare = line.strip().lstrip(">").lstrip() if form == "markdown" else line.strip()
-    if not bare or (form == "markdown" and _CALLOUT.match(line)):
+    if not bare or (form == "markdown" and (_CALLOUT.match(line) or _CONTAINER.match(line))):
         return "prose", []
     if form == "markdown" and (heading := _HEADING.match(line)):
         return "heading", [_CLOSING.sub("", line[heading.end() :].rstrip())]
@@ -186,10 +193,16 @@ def prose_lines(text: str, *, form: Form) -> Iterator[str]:
     if form == "code":
         yield from _comment_lines(text)
         return
-    fence = ""
+    fence = closing = ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)
-        if fence:
+        element = _ELEMENT.match(line) if form == "markdown" and not fence and not closing else None
+        if element and f"</{element[1].lower()}>" not in line.lower():
+            closing = f"</{element[1].lower()}>"
+        if closing or element:
+            closing = "" if closing in line.lower() else closing
+            yield ""
+        elif fence:
             fence = "" if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]) else fence
             yield ""
         elif mark and not (mark[1][0] == "`" and "`" in line[mark.end() :]):
@@ -246,8 +259,11 @@ def _render(block: str) -> tuple[str, list[Mark]]:
     return line.strip(), sorted(moved, key=lambda mark: mark.start)
 
 
-def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], str] | None]:
+def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code", "term"], str] | None]:
     """Return the visible text of a piece of markup, and its mark."""
+    if (shortcode := match["shortcode"]) is not None:  # `{{< glossary_tooltip text="pods" term_id="pod" >}}`
+        shown = _SHORTCODE_TEXT.search(shortcode)
+        return (shown[1], ("term", shown[1])) if shown else ("", None)
     if code := match["code"]:
         return code, ("code", code)
     if inner := match["wiki"]:

@@ -18,7 +18,7 @@ The weight of a relation depends on its source:
 | 10 | a typed field of front matter, a record or a table | `depends_on: [OAuth Provider]` |
 | 8 | a link in the text of the document | `see [[INC-2041]]` gives `links_to` |
 | 7 | a verb between two names in one sentence | `Login Flow uses the Session Store` |
-| 6 | structure | the heading `Retry Queue` is `part_of` its document |
+| 6 | structure | the heading `Retry Queue` is `section_of` its document |
 | 1 to 5 | names in the same sentence, counted by the store | `co_occurs_with` |
 
 Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `inverse` returns the opposite direction.
@@ -35,7 +35,15 @@ from typing import Literal, NamedTuple
 from weft.extract.chinese.statements import find_chinese_relations
 from weft.extract.lexicon import SMALL_WORDS, STARTERS, word_set
 from weft.extract.names import name_key
-from weft.extract.phrases import MAX_TERM_CHARACTERS, Name, is_common, is_term, is_usable, without_title
+from weft.extract.phrases import (
+    MAX_TERM_CHARACTERS,
+    Name,
+    is_common,
+    is_generic_term,
+    is_term,
+    is_usable,
+    without_title,
+)
 from weft.extract.sentences import Sentence
 from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
@@ -85,6 +93,7 @@ _PAIRS = {
     "published_by": "published",
     "published_in": "venue_of",
     "reads_from": "read_by",
+    "section_of": "has_section",
     "stars": "stars_in",
     "supersedes": "superseded_by",
     "tests": "tested_by",
@@ -154,12 +163,26 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _AND = re.compile(r"\s*(?:,\s*and|,|and|&)\s+(?:the\s+)?")
+_CONDITION = re.compile(
+    r"(?:^|[,;:(]\s*|\b(?:and|or|but|that)\s)(?:if|when|whenever|where|unless|whether|suppose|assuming|imagine|once|until"
+    r"|in (?:this|the following) example)\b[^,;]*$",
+    re.IGNORECASE,
+)
+"""Start of a condition or an example that is still open: `If the Pod`."""
+_MODAL = re.compile(
+    r"\b(?:not|never|no|cannot|can|could|may|might|should|would|must|to|how|why|what|or)\s+$", re.IGNORECASE
+)
+_BARE_VERB = re.compile(r"(?:use|depend|rely|belong|implement|read|write|replace|supersede)\b", re.IGNORECASE)
+_NOUN_AFTER = re.compile(r"[ -](?P<noun>[a-z][a-z-]*)")
+_AFTER_TARGET = STARTERS | SMALL_WORDS | word_set("to that which who is are was were has have via than then instead")
 _KIN = frozenset({"child_of", "parent_of", "sibling_of", "married_to"})
 _OPENED = re.compile(r"\s{0,4},?\s{0,4}\([^()]{0,80}")
 _PLAINLY = re.compile(r"\s{0,4},?\s{0,4}(?:(?:is|was|are|were)\s+)?(?:(?:\w+ly|now|also|still|an?|integral)\s+)*")
 _ROLE_BEFORE_NAME = re.compile(r"\s([a-z-]+)\s(?=[A-Z])")
 _LISTED = re.compile(r"\s*(?:[,.;:)]|and\b|&|$)")
-_STARTS_CLAUSE = re.compile("[，,。；：:、\\s]")
+_STARTS_CLAUSE = re.compile("[，,。；：:、]")
+_ZH_CONDITION = re.compile("如果|假如|若|当|每当|只有|只要|除非|是否|不|可以|可能|能够|应该|需要|通过|时[，,]")
+_ZH_CLAUSE_END = re.compile("(?:\\(\\))?\\s?(?:[，,。；;、：:（(]|和|与|及|$)")
 _ZH_CUE = re.compile("(?P<depends_on>依赖于?)|(?P<uses>使用)|(?P<part_of>属于)|(?P<calls>调用)|(?P<supersedes>取代)")
 _ZH_OWNED = re.compile(
     f"(?:由|归)\\s?(?P<owner>[{CJK}]{{2,8}}?|[^{CJK}，。（）()]{{2,60}}?)\\s?(?:[(（](?P<inner>[^()（）]{{1,60}})[)）])?\\s?(?:负责|维护|拥有|管理|所有)"
@@ -213,6 +236,7 @@ def in_words(statement: Statement) -> str:
     """Return the statement as a sentence: `Auth Service depends on OAuth Provider.`"""
     verb = statement.type.replace("_", " ")
     is_verb = verb.split(" ")[0].endswith("s") or verb.startswith("has ")
+    verb = verb.replace("section of", "a section of")
     return f"{statement.source} {verb if is_verb else f'is {verb}'} {statement.target}."
 
 
@@ -226,8 +250,8 @@ def find_statements(
     """
     found: list[Statement] = []
     for cue in _find_cues(sentence.text):
-        if source := _find_source(sentence.text, cue, names, subject, topic):
-            for target in _find_targets(sentence.text, cue.end, names):
+        if source := _find_source(sentence, cue, names, subject, topic):
+            for target in _find_targets(sentence.text, cue, names):
                 found += (Statement(source, target, type) for type in cue.types)
     if _ZH_RUN.search(sentence.text):
         found += _find_chinese(sentence.text, names, subject=subject, topic=topic)
@@ -253,22 +277,52 @@ def _find_cues(text: str) -> Iterator[_Cue]:
         yield _Cue(types, reach, match.start(), match.end())
 
 
-def _find_source(text: str, cue: _Cue, names: Sequence[Name], subject: Subject | None, topic: Topic) -> str:
+def _find_source(sentence: Sentence, cue: _Cue, names: Sequence[Name], subject: Subject | None, topic: Topic) -> str:
     """Return the source of a cue: the name right before it, or the subject of the sentence; else an empty text."""
+    text = sentence.text
     is_label = text[cue.end - 1] == ":"
     if cue.start == 0 or is_label:  # `Owned by …`, `Owner: …`: the source is the topic of the document
         return topic.name if topic.key and (cue.reach == "subject" or is_label) else ""
     if subject is not None and subject.kind not in ("word", "term"):
         between = text[subject.end : cue.start]
+        if subject.kind == "pronoun" and sentence.role == "item":  # `It` refers to the line above the list
+            return ""
         if _BEFORE.fullmatch(between) or (cue.reach == "subject" and _belongs(between, cue.types[0])):
             return subject.name
     before = next((name for name in reversed(names) if name.end <= cue.start), None)
     if before is None or not _BEFORE.fullmatch(text, before.end, cue.start) or not is_usable(before.text):
         return ""
+    if cue.reach == "next" and not _is_plain_statement(text, before, cue):
+        return ""
     # `a film starring X, directed by Y`: X is not the source, so a cue without a verb needs a link or quotes
     return (
         before.text if (before.kind != "quoted" if cue.reach == "next" else before.kind in ("link", "quoted")) else ""
     )
+
+
+def _is_plain_statement(text: str, before: Name, cue: _Cue) -> bool:
+    """
+    Return whether a verb right after a name states a relation.
+
+    | text | statement |
+    | --- | --- |
+    | `Login Flow uses`, `StatefulSets use` | yes |
+    | `If the Login Flow uses` | no: a condition |
+    | `In Kubernetes, use` | no: an imperative |
+    """
+    if _CONDITION.search(text, max(0, before.start - 200), before.start):
+        return False
+    is_bare = _BARE_VERB.match(text, cue.start, cue.end) is not None
+    is_listed = text[before.end : cue.start].strip().startswith(",")
+    return not is_bare or (not is_listed and before.text.endswith("s"))
+
+
+def _is_whole(text: str, name: Name) -> bool:
+    """Return whether a name ends its noun phrase: `uses Redis to`, but not `uses Redis clusters`, `uses Pods that`."""
+    after = _NOUN_AFTER.match(text, name.end)
+    if after is None:
+        return True
+    return after["noun"] in _AFTER_TARGET - {"that"} or after["noun"].endswith("ly")
 
 
 def _belongs(between: str, type: str) -> bool:
@@ -281,8 +335,9 @@ def _belongs(between: str, type: str) -> bool:
     return not is_open and (type != "part_of" or bool(_PLAINLY.fullmatch(between)))
 
 
-def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
-    """Yield the name at `at` and those listed after it, each with and without its title."""
+def _find_targets(text: str, cue: _Cue, names: Sequence[Name]) -> Iterator[str]:
+    """Yield the name after a cue and those listed after it, each with and without its title."""
+    at = cue.end
     starts = {name.start: name for name in reversed(names)}
     article = _ARTICLE.match(text, at)
     following = starts.get(article.end()) if article else None
@@ -290,6 +345,8 @@ def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
         following = next((starts[place] for place in (at + 1, at + 2) if place in starts), None)
     if following and (role := _ROLE_BEFORE_NAME.match(text, following.end)) and role[1] not in STARTERS | SMALL_WORDS:
         following = starts.get(role.end(), following)  # `married to IndyCar driver Ryan Briscoe`
+    if following and cue.reach == "next" and not _is_whole(text, following):
+        return
     while following is not None:
         if is_usable(following.text) and not is_common(following.text):
             yield following.text
@@ -307,7 +364,7 @@ def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
 
 def _find_chinese(text: str, names: Sequence[Name], *, subject: Subject | None, topic: Topic) -> Iterator[Statement]:
     for match in _ZH_CUE.finditer(text):
-        source = _before(text, match.start(), names, topic)
+        source = "" if _ZH_CONDITION.search(text, 0, match.start()) else _before(text, match.start(), names, topic)
         targets = _after(text, match.end(), names) if source and match.lastgroup else []
         yield from (Statement(source, target, match.lastgroup or "") for target in targets)
     for match in _ZH_OWNED.finditer(text):
@@ -325,26 +382,31 @@ def _before(text: str, end: int, names: Sequence[Name], topic: Topic) -> str:
     """Return the name that ends at `end`, or the Chinese term from the start of the clause to `end`; else empty."""
     while end and text[end - 1] == " ":
         end -= 1
-    if name := next((name for name in names if name.end == end and name.kind != "quoted"), None):
-        return name.text
+    if name := next((name for name in names if name.end == end and name.kind not in ("quoted", "term")), None):
+        return name.text if _starts_clause(text, name.start) else ""
     start = end
     while start and end - start <= MAX_TERM_CHARACTERS and _ZH_RUN.match(text[start - 1]):
         start -= 1
     run = text[start:end]
     if topic.key and (run == "它" or re.fullmatch("[本该](?:服务|系统|组件|模块|团队|工具|项目)", run)):
         return topic.name
-    is_clause = start == 0 or bool(_STARTS_CLAUSE.match(text[start - 1]))
-    return run if is_clause and is_term(run) else ""
+    return run if _starts_clause(text, start) and is_term(run) and not is_generic_term(run) else ""
+
+
+def _starts_clause(text: str, at: int) -> bool:
+    """Return whether nothing but punctuation stands before `at` in its clause."""
+    before = text[:at].rstrip()
+    return not before or bool(_STARTS_CLAUSE.match(before[-1]))
 
 
 def _after(text: str, start: int, names: Sequence[Name]) -> list[str]:
     """Return the name that begins at `start`, or the Chinese terms from `start` to the end of the clause."""
     while text[start : start + 1] == " ":
         start += 1
-    if name := next((name for name in names if name.start == start), None):
-        return [name.text]
+    if name := next((name for name in names if name.start == start and name.kind != "term"), None):
+        return [name.text] if _ZH_CLAUSE_END.match(text, name.end) else []
     clause = _ZH_LIST.match(text, start)
     if not clause or text[clause.end() : clause.end() + 1].isalnum():
         return []
     terms = re.split("[和与及、]", clause.group().partition("的")[0].partition("来")[0])
-    return [term for term in terms if is_term(term)]
+    return [term for term in terms if is_term(term) and not is_generic_term(term)]

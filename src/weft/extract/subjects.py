@@ -33,6 +33,8 @@ _SUFFIX = re.compile(r"\s{0,8}[(（][^()（）]{0,400}[)）]\s{0,8}$")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They)\b|(?:This|The)\s+([a-z]+)\b|它|[本该](?:服务|系统|文档|组件|模块|团队|工具|项目)"
 )
+_JOINED = re.compile(r"\s(?:and|or|for|with|in|on|to|from|by|vs\.?)\s|[:&?]|\s[-–—]\s")
+"""Parts of a title that describes a page: in `Security and Kubernetes`, Kubernetes is not the topic."""
 _FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
 _KINDS = word_set(
     "service system tool library team company document page film movie album song book novel band group project "
@@ -81,7 +83,8 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
         if name.kind == "term":
             continue
         key = name_key(name.text)
-        if topic.key and name.kind == "phrase" and key_words(key) <= key_words(topic.key):
+        is_part = name.kind == "phrase" and key_words(key) <= key_words(topic.key)
+        if topic.key and is_part and not _JOINED.search(topic.name):
             return Subject(topic.name, topic.key, name.end, "topic")
         if topic.key and name.kind == "name" and len(key) > 1 and topic.key.endswith(key):
             return Subject(topic.name, topic.key, name.end, "topic")
@@ -140,7 +143,7 @@ def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
     if folded in STARTERS or folded in DATES or folded in LABELS or not is_usable(name):
         return None
     key = name_key(name)
-    if key in key_words(topic.key):  # `Rodney` in a document about George Rodney
+    if key in key_words(topic.key) and not _JOINED.search(topic.name):  # `Rodney` in a document about George Rodney
         return Subject(topic.name, topic.key, end, "topic")
     return Subject(name, key, end, "word")
 

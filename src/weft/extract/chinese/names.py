@@ -18,8 +18,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from weft.extract.chinese.definitions import find_other_names
-from weft.extract.lexicon import ZH_STOPS
-from weft.extract.phrases import MAX_TERM_CHARACTERS, Name, is_label
+from weft.extract.lexicon import ZH_GENERIC_ENDINGS
+from weft.extract.phrases import MAX_TERM_CHARACTERS, Name, is_generic_term, is_label, is_term
 from weft.extract.sentences import MAX_SENTENCE_CHARACTERS, Sentence
 from weft.records import TaggedWord
 from weft.text.normalise import HAN, KANA, is_unspaced
@@ -47,11 +47,29 @@ _GIVEN = re.compile(f"(?![{FUNCTION_CHARACTERS}])[{HAN}]")
 _COMMON = re.compile("[文语語元币幣率账賬额額值量级級类類型制法学學]")
 _NAMED = frozenset({"person", "place", "organisation", "work", "name"})
 _IN_TERM = frozenset({"noun", "name"})
-_EMPTY = frozenset(
-    "时候 时间 地方 问题 情况 方面 原因 结果 作用 内容 方法 方式 过程 部分 人员 工作 活动 事情 东西 意义 关系 特点 人们"
-    " 名称 名字 数量 大量 主要 目前 当时 同时 其中 之间 以上 以下".split()
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪"
+    "范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤温康施文牛樊葛邢安齐易乔伍庞颜倪"
+    "庄聂章鲁岳翟殷詹申欧耿关兰焦俞左柳甘祝包宁尚符舒阮柯纪梅童凌毕单季裴霍涂成苗谷盛曲翁冉骆蓝路游辛靳欧管柴蒙鲍华喻祁蒲"
+    "房滕屈饶解牟艾尤阳时穆农司卓古吉缪简车项连芦麦褚娄窦戚岑景党宫费卜冷晏席卫米柏宗瞿桂全佟应臧闵苟邬边卞姬师和仇栾隋商"
+    "刁沙荣巫寇桑郎甄丛仲虞敖巩明佘池查麻苑迟邝"
 )
-"""Nouns that are not names."""
+"""First characters of the names of most Chinese persons."""
+_TRANSLITERATION = frozenset(
+    "阿埃艾爱安昂奥巴白拜班邦鲍贝本比彼宾波伯博布查德达大戴丹道登邓迪蒂丁杜敦顿多厄恩尔法范菲费芬冯弗福夫富盖冈高戈哥格葛"
+    "根古哈海罕汉豪赫黑亨胡华霍基吉季加贾简杰金卡凯坎康考柯科克肯孔库夸昆拉莱赖兰朗劳勒雷黎李里丽利莉连列林琳刘龙隆卢鲁路"
+    "露伦罗洛吕马玛麦迈曼梅门蒙米密敏明摩莫默姆慕穆纳娜南内尼年涅宁牛纽农努诺欧帕潘庞培佩彭蓬皮平珀普齐奇契恰强乔切琴青丘"
+    "琼让热日荣儒瑞若撒萨塞赛桑瑟森沙山尚绍舍申圣施什士史舒斯松苏索塔泰坦唐陶特腾提田廷通图托瓦万旺威韦维魏温文沃乌武西希锡"
+    "夏香肖谢辛欣雄休修雪逊雅亚延扬杨尧耶叶伊因英永尤于约越云泽曾扎詹张哲珍芝治朱祖佐·"
+)
+"""Characters of which transliterated names consist."""
+_PLACE_ENDINGS = tuple("省市县区州国山河湖江海岛峰路镇村湾洲城府郡都京桥港宫塔寺园街道关谷原漠洋岭")
+_ORGANISATION_ENDINGS = tuple(
+    "公司 集团 企业 大学 学院 中学 小学 银行 医院 法院 研究院 研究所 协会 学会 委员会 联盟 联合会 基金会 "
+    "组织 机构 局 部 厅 署 社 队 党 军 团 厂 馆 俱乐部 乐队 工作室 实验室 政府 议会 国会 王朝".split()
+)
+MIN_CLEAR_CHARACTERS = 4
+"""Length from which a place or an organisation needs no typical ending."""
 
 
 def has_han(text: str) -> bool:
@@ -123,9 +141,25 @@ def _proper(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
         name = text[word.start : word.end]
         if word.kind not in _NAMED or len(name) > MAX_NAME_CHARACTERS or not _HAN_ONLY.fullmatch(name):
             continue
-        if simplify(name) in _EMPTY or is_label(simplify(name)):
+        if simplify(name) in ZH_GENERIC_ENDINGS or is_label(simplify(name)):
             continue
         yield Name(name, word.start, word.end, "name", "" if word.kind == "name" else word.kind)
+
+
+def is_clear_name(name: str, kind: str) -> bool:
+    """Return whether the characters of a tagged name are typical for its kind: `person`, `place` …, or empty."""
+    name = simplify(name)
+    if not is_term(name.replace("·", "")[:MAX_TERM_CHARACTERS]) or is_generic_term(name):
+        return False
+    if kind == "person":
+        is_foreign = len(name) > 2 and _TRANSLITERATION.issuperset(name)
+        return is_foreign or (name[0] in _SURNAMES and len(name) <= MIN_CLEAR_CHARACTERS)
+    if kind == "place":
+        is_foreign = len(name) > 2 and _TRANSLITERATION.issuperset(name)
+        return is_foreign or len(name) >= MIN_CLEAR_CHARACTERS or name.endswith(_PLACE_ENDINGS)
+    if kind == "organisation":
+        return len(name) >= MIN_CLEAR_CHARACTERS or name.endswith(_ORGANISATION_ENDINGS)
+    return kind == "work" or len(name) > 2
 
 
 def _terms(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
@@ -139,7 +173,7 @@ def _terms(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
             continue
         if len(run) > 1:
             name = text[run[0].start : run[-1].end]
-            if MIN_TERM_CHARACTERS <= len(name) <= MAX_TERM_CHARACTERS and not ZH_STOPS.intersection(simplify(name)):
+            if len(name) >= MIN_TERM_CHARACTERS and is_term(name) and not is_generic_term(name):
                 # a proper noun and its kind: `麒麟芯片`
                 is_name = [word.kind for word in run] == ["name", "noun"]
                 yield Name(name, run[0].start, run[-1].end, "name" if is_name else "term")

@@ -1,0 +1,130 @@
+"""
+Names in a text that are no entities: code words, labels, placeholders, variables of examples.
+
+| text | no entity |
+| --- | --- |
+| `` Set `name` to `False`. `` | `name`, `False`: plain words of code; `storageClassName` is a name |
+| `- **Easy to Learn:** Vue has …`, `Next Steps: …` | `Easy to Learn`, `Next Steps`: labels |
+| `Status: [Draft or Final]`, `<Your Name>` | placeholders |
+| `the so-called "happy path"` | a quoted text in lower case |
+| `` `todoId` `` beside a code block with `const todoId = …` | a variable of an example |
+| `T_1`, `100Mi`, `a=b` | symbols, quantities, expressions |
+"""
+
+from __future__ import annotations
+
+import re
+
+from weft.extract.lexicon import CODE_WORDS, PARAMETERS, word_set
+from weft.extract.names import name_key
+from weft.extract.phrases import Name
+from weft.extract.sentences import Sentence
+from weft.text.normalise import CJK
+
+MAX_DECLARED_CHARACTERS = 200_000
+"""Maximum number of characters of a document in which declarations are searched."""
+MIN_QUOTED_CHINESE = 3
+"""Minimum number of characters of a Chinese name in quotation marks; shorter ones are stressed words."""
+
+_FENCE = re.compile(r"^[ \t]{0,12}(?:`{3,}|~{3,})", re.MULTILINE)
+_DECLARED = re.compile(
+    r"\b(?:const|let|var|val|def|function|fn|func|class|interface|type|struct|enum)\s+(?:\{\s{0,4})?([A-Za-z_$][\w$]*)"
+    r"|^[ \t]*([a-z_][\w]*)\s{0,4}=(?![=>])"
+    r"|\bfor\s+([a-z_]\w*)\s+in\b",
+    re.MULTILINE,
+)
+_MARKED = re.compile(r"^#{1,6}[ \t]+(.{1,200})$|\*\*([^*\n]{1,100})\*\*|\[([^\[\]\n]{1,100})\]", re.MULTILINE)
+_NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
+_QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
+_SYMBOL = re.compile(r"[A-Za-z]{1,2}_\{?\w{1,2}")
+_LABEL_END = re.compile(r"\s?(?:[:：]|[–—](?=\s)|-\s)")
+_CJK = re.compile(f"[{CJK}]")
+_STRESS_MARKS = ('"', "“")
+"""Quotation marks that may stress a word; `《》` and `「」` contain names."""
+_EDGES = "/.$@:_-#?!&+"
+_DATA_TYPES = word_set(
+    "string number integer boolean value list array map dict dictionary object field parameter flag name path id text "
+    "column key callback argument option variable property attribute function method type index identifier"
+)
+_LICENCES = re.compile(
+    r"(?:^|.*[/\\])(?:licen[cs]es?|copying)(?:[-.][\w-]*)?(?:\.(?:md|txt|rst|html))?$",
+    re.IGNORECASE,
+)
+
+
+def is_excluded(name: Name, sentence: Sentence) -> bool:
+    """Return whether a name in a sentence is no entity, by its spelling or position."""
+    if name.kind == "link":
+        return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS
+    if is_noise(name.text) or (name.kind == "identifier" and is_plain_code(name.text)):
+        return True
+    if (
+        name.kind == "quoted"
+        and sentence.text[name.start : name.start + 1] in _STRESS_MARKS
+        and _is_stressed(name.text)
+    ):
+        return True
+    return name.kind in ("phrase", "quoted", "term") and (_is_label(name, sentence) or _is_placeholder(name, sentence))
+
+
+def is_noise(name: str) -> bool:
+    """Return whether a name is an expression, a quantity, a symbol or a literal: `a=b`, `100Mi`, `T_1`, `False`."""
+    bare = name.strip(_EDGES)
+    if _NOISE.search(name) or _QUANTITY.fullmatch(bare) or _SYMBOL.fullmatch(bare):
+        return True
+    return bare.lower() in CODE_WORDS
+
+
+def is_plain_code(name: str) -> bool:
+    """Return whether a piece of code is a plain word, with or without a path mark: `name`, `Never`, `/apis`."""
+    bare = re.sub(r"^(?:this|self)\.", "", name).strip(_EDGES)
+    return bare.isalpha() and (bare.islower() or bare.istitle())
+
+
+def is_parameter(name: str, type: str) -> bool:
+    """Return whether a definition describes a parameter: `identifier is a string …`."""
+    return is_noise(name) or (is_plain_code(name) and name[:1].islower() and (not type or type in _DATA_TYPES))
+
+
+def is_licence(source: str) -> bool:
+    """Return whether a file is the text of a licence, which says nothing about the subject of the corpus."""
+    return _LICENCES.match(source[-200:]) is not None
+
+
+def declared_keys(text: str) -> frozenset[str]:
+    """Return the keys of the variables and functions that the fenced code of a document declares."""
+    parts = _FENCE.split(text[:MAX_DECLARED_CHARACTERS])
+    found = (match for part in parts[1::2] for match in _DECLARED.finditer(part))
+    return frozenset(name_key(match.group(match.lastindex or 0)) for match in found)
+
+
+def marked_text(text: str) -> str:
+    """Return the headings, bold texts and link labels of a Markdown document, which contain its important terms."""
+    return "\n".join(match.group(match.lastindex or 0) for match in _MARKED.finditer(text[:MAX_DECLARED_CHARACTERS]))
+
+
+def _is_stressed(text: str) -> bool:
+    """Return whether a quoted text is a stressed word or a saying instead of a name."""
+    if _CJK.search(text):
+        return len(text) < MIN_QUOTED_CHINESE
+    return text[:1].islower() and not any(map(str.isupper, text))
+
+
+def _is_label(name: Name, sentence: Sentence) -> bool:
+    """Return whether a name is the label of a list item or line: `**Easy to Learn:** …`, `Next Steps: …`."""
+    if name.start > 4 and not any(mark.start == 0 and name.end <= mark.end for mark in sentence.marks):
+        return False
+    mark = next((mark for mark in sentence.marks if mark.kind == "strong" and mark.start == 0), None)
+    if mark and name.end <= mark.end:
+        return mark.name.rstrip().endswith((":", "：", ".")) or _LABEL_END.match(sentence.text, mark.end) is not None
+    return name.start == 0 and sentence.text[name.end : name.end + 1] in (":", "：")
+
+
+def _is_placeholder(name: Name, sentence: Sentence) -> bool:
+    """Return whether a name stands in square or angle brackets: `[Date of Decision]`, `<Your Name>`."""
+    text = sentence.text
+    for opening, closing in ("[]", "<>", "{}"):
+        start = text.rfind(opening, 0, name.start + 1)
+        if start >= 0 and text.find(closing, start) >= name.end:
+            return True
+    return False
