@@ -1,7 +1,10 @@
 """Contract of the command line: output, exit codes, options."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -331,6 +334,24 @@ def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
     (tmp_path / "text.db").write_text("hello " * 500)
     assert "not a SQLite file" in weft("--db", "text.db", "stats", expect=1).err
     assert "create the folder" in weft("--db", "no/where.db", "index", "notes", expect=1).err
+
+
+def close_reader_early(arguments, *, cwd):
+    """Run `weft ARGUMENTS` whose output nobody reads; return the exit code and the errors."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {**os.environ, "WEFT_EMBEDDER": "hash"}
+    try:
+        done = subprocess.run([sys.executable, "-m", "weft", *arguments], stdout=writer, stderr=-1, cwd=cwd, env=env)
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.parametrize("arguments", [("query", "tokens"), ("query", "tokens", "--json")])
+def test_a_closed_pipe_is_no_error(ask, arguments):
+    """`weft query … | head` succeeds, whether a library or Weft itself writes the output."""
+    assert close_reader_early(arguments, cwd=ask.keywords["cwd"]) == (0, "")
 
 
 def test_every_verb_has_help(weft):

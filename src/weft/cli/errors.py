@@ -20,6 +20,7 @@ EXIT_CODES: dict[type[WeftError], int] = {ConfigError: 2}
 
 def run_reporting(command: click.Command) -> int:
     """Run a command and return its exit code. Errors of the user print a message, never a traceback."""
+    output = sys.stdout
     try:
         code = command.main(standalone_mode=False)
         sys.stdout.flush()
@@ -38,9 +39,12 @@ def run_reporting(command: click.Command) -> int:
         say("\ninterrupted; completed work is kept", err=True)
         return 130
     except BrokenPipeError:
-        # the reader closed the pipe, as `head` does; without this, Python reports the error again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _discard_output()
+    except SystemExit as error:
+        # Both libraries turn a broken pipe into an exit with 1: click replaces stdout, rich exits inside the handler.
+        if sys.stdout is output and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return _discard_output()
     except OSError as error:  # an unreadable path, a full disk
         about = f"{error.filename!r}: " if error.filename is not None else ""
         say(f"{about}{error.strerror or error}", label="error: ", colour="red", err=True)
@@ -52,3 +56,10 @@ def report(error: WeftError) -> None:
     say(str(error), label="error: ", colour="red", err=True)
     if error.hint:
         say(error.hint, label="hint: ", colour="yellow", err=True)
+
+
+def _discard_output() -> int:
+    """Return the exit code after the reader closed the pipe, as `head` does. Later output goes nowhere."""
+    # without this, Python reports the error again when it flushes stdout at exit
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
