@@ -65,6 +65,16 @@ def test_links_lead_to_pages_in_any_order(engine):
     assert engine.database.check() == []
 
 
+def test_a_wikilink_to_another_name_of_a_page_is_not_broken(engine):
+    """`[[INC-7]]` leads to the page `INC-7 Cold pipes` by its id; a name that no chunk defines is broken."""
+    incident = "---\naliases: [INC-7]\n---\n# INC-7 Cold pipes\n\nThe pipes froze.\n"
+    engine.add(
+        [document("vault/inc-7-cold-pipes.md", incident), document("vault/log.md", "# Log\n\n[[INC-7]], [[INC-8]].\n")]
+    )
+
+    assert [link.target for link in engine.broken_links()] == ["INC-8"]
+
+
 def test_broken_links_have_a_line_and_come_back(engine):
     """A link leads nowhere until its page exists, and again when it is deleted."""
     receipt = engine.add([document("docs/nodes.md", TEXTS["docs/nodes.md"])])

@@ -58,7 +58,6 @@ HUB = {
         "page_titles": "one for each page",
         "page_votes": "the first",
         "known_sections": "one for each chunk of a section",
-        "titled_keys": "check",
         "titled_pages": "the smallest and the largest",
     },
     ("nomination", "namespace key vote"): {"key_votes": "the first, the smallest and the largest"},

@@ -276,9 +276,10 @@ class MemoryGraph:
         return len(self.broken_links(document_ids))
 
     def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
-        titled = {key for key, mine in self._derived.nominations.items() if any(n.kind == "title" for n in mine)}
+        known = self.find_known(sorted(self._derived.resolutions), max_defining=1)
+        defined = {key for key, name in known.items() if name.defining_chunks}
         wanted = [item for item in self._chunks.values() if item.chunk.document_id in document_ids]
-        return find_broken_links(self._chunks, wanted, sources=self._sources, titled=titled)
+        return find_broken_links(self._chunks, wanted, sources=self._sources, defined=defined)
 
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted(self._edits)

@@ -78,9 +78,9 @@ def find_broken_links(
     wanted: Iterable[IndexedChunk],
     *,
     sources: Mapping[str, str],
-    titled: Collection[str],
+    defined: Collection[str],
 ) -> list[BrokenLink]:
-    """Return the links of the wanted chunks that lead to no document. `sources` are by document id."""
+    """Return the links of the wanted chunks that lead to no document. `defined` are names with a chunk."""
     resolved = resolve_links(chunks).by_link
     found: list[BrokenLink] = []
     for item in wanted:
@@ -89,7 +89,7 @@ def find_broken_links(
             row.target
             for row in read_links(item)
             if resolved[chunk.id, row.target].origin != origin_of(row.target)
-            and read_link_key(row.target).name not in titled
+            and read_link_key(row.target).name not in defined
         ]
         source = sources[chunk.document_id]
         found += locate_broken(chunk.text, source=source, start_line=chunk.start_line, keys=keys)

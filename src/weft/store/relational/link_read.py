@@ -34,9 +34,10 @@ def find_broken_links(db: Session, namespace: Namespace, document_ids: Sequence[
 
 
 def _read(db: Session, namespace: Namespace, document_ids: Sequence[str]) -> list[Row]:
-    """Return source, chunk, first line and key of broken links; a wikilink may lead to a document by its title."""
+    """Return source, chunk, first line and key of broken links; a wikilink may lead to a document by its name."""
     rows = db.run("broken_links", {"namespace": namespace, "ids": json.dumps(list(document_ids))})
     names = sorted({read_link_key(target).name for *_, target in rows} - {""})
-    values = {"namespace": namespace, "keys": json.dumps(names, ensure_ascii=False)}
-    titled = {key for (key,) in db.run("titled_keys", values)} if names else set()
-    return [row for row in rows if read_link_key(row[3]).name not in titled]
+    values = {"namespace": namespace, "keys": json.dumps(names, ensure_ascii=False), "max_defining": 1}
+    known = db.run("known_entities", values) if names else []
+    defined = {key for key, _, _, _, defining_chunks, _ in known if defining_chunks}
+    return [row for row in rows if read_link_key(row[3]).name not in defined]

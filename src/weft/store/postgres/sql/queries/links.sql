@@ -109,8 +109,3 @@ WHERE d.namespace = :namespace AND c.origin = '' AND c.target >= '!' AND c.targe
         WHERE r.namespace = :namespace AND r.chunk = c.chunk AND r.origin = '@' || c.target
     )
 ORDER BY d.source, k.ordinal, c.target;
-
--- name: titled_keys
-SELECT DISTINCT n.key FROM weft.nomination AS n
-WHERE n.namespace = :namespace AND n.kind = 'title'
-    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));

@@ -100,7 +100,3 @@ CROSS JOIN claim AS c ON c.chunk = k.number AND +c.namespace = :namespace
 WHERE c.origin = '' AND +c.target >= '!' AND +c.target < '"' -- + keeps the lookup by chunk
     AND NOT EXISTS (SELECT 1 FROM claim AS r WHERE r.chunk = c.chunk AND r.origin = '@' || c.target)
 ORDER BY d.source, k.ordinal, c.target;
-
--- name: titled_keys
-SELECT DISTINCT n.key FROM json_each(:keys) AS k
-CROSS JOIN nomination AS n ON n.namespace = :namespace AND n.key = k.value AND n.kind = 'title';
