@@ -35,8 +35,8 @@ except ImportError:  # Python 3.10
 
 METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn")
 ENDS = ("", "\x00", "a", "\n")
-MAX_RATIO = 8.0
-"""Allowed growth of the time from n to 4n: linear is 4, quadratic 16; this is their geometric mean."""
+MAX_RATIO = 6.0
+"""Allowed growth of the time from n to 4n: linear is 4, quadratic 16."""
 PROBE_PARTS, QUICK_SECONDS = 512, 0.0002
 """An input of this length that takes less time is not measured further; a quadratic pattern takes 0.2 to 3 ms."""
 MIN_PARTS = 1_024
