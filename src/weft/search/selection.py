@@ -153,7 +153,8 @@ def add_connected(hits: Sequence[Hit], connected: Connected, *, owners: Mapping[
 
         A1 B1 A2 | n1 C1 n2 | A3 B2 n3      they take the places of further chunks of documents in the second half,
                                             which move behind; the others follow
-        A1 n1 B1 n2 A2 n3 …                 the question asks for the relation: they alternate with the hits
+        A1 n1 B1 n2 A2 n3 …                 the question asks for the relation: they alternate with the hits that
+                                            follow the last such neighbour
     """
     if not hits or not connected.hits:
         return list(hits)
@@ -165,8 +166,10 @@ def add_connected(hits: Sequence[Hit], connected: Connected, *, owners: Mapping[
     present += len(added) + sum(hit.chunk_id in known for hit in others)
     added += [hit for hit in others if hit.chunk_id not in known][: max(0, places - present)]
     if connected.asked:
-        pairs = zip_longest(hits, added)
-        merged = [hit for pair in pairs for hit in pair if hit]
+        asked = {hit.chunk_id for hit in connected.hits[: connected.asked]}
+        last = max((place for place, hit in enumerate(hits[:top_k]) if hit.chunk_id in asked), default=0)
+        pairs = zip_longest(added, hits[last + 1 :])
+        merged = [*hits[: last + 1], *(hit for pair in pairs for hit in pair if hit)]
     else:
         merged = _replace_repeated(hits, added, owners=owners, top_k=top_k)
     return _renumber(merged, known=known)

@@ -217,6 +217,7 @@ class ReceiptOut(BaseModel):
     embedded: int
     cached: int
     facts: int
+    broken_links: int
     seconds: float
     skipped: dict[str, int]
     skipped_files: list[SkippedOut]

@@ -99,7 +99,7 @@ def find_connected(
     edges = _stated_edges(found, starts=starts, named=named, search=search)
     chunks = _choose_chunks(edges, pages, named=named, search=search, relations=relations)
     closeness = _measure_closeness(query, chunks, search, vector=vector)
-    scores = {id: closeness[id] * sum(edge.weight for edge in edges[id]) / FULL_WEIGHT for id in chunks}
+    scores = {id: closeness[id] * _strength(edges[id]) for id in chunks}
     clear = {seed.entity.id for seed in seeds if seed.words and seed.defining_chunks <= MAX_DEFINING_CHUNKS}
     asked = {id for id in chunks if any(edge.start_id in named and edge.type in types for edge in edges[id])}
     due = asked | {id for id in chunks if any(edge.start_id in clear for edge in edges[id])}
@@ -158,17 +158,23 @@ def _read_relations(
 def _stated_edges(
     relations: Sequence[Relation], *, starts: Collection[str], named: Collection[str], search: SearchContext
 ) -> dict[str, list[_Edge]]:
-    """Return for each neighbour the strongest edge from each start, strongest first; `graph.rel_types` holds."""
+    """Return the edges of each neighbour, strongest first; `graph.rel_types` holds."""
     allowed = frozenset(search.graph.rel_types)
-    edges: dict[str, dict[str, _Edge]] = defaultdict(dict)
+    edges: dict[str, dict[_Edge, None]] = defaultdict(dict)
     for one, other, kind, weight, *_ in sorted(relations, key=lambda relation: -relation.weight):
         if kind in DERIVED_TYPES or weight / FULL_WEIGHT < search.graph.min_graph_score:
             continue
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
             is_allowed = not allowed or kind in allowed or type in allowed
             if is_allowed and source in starts and target not in named and not fact_entity_key(target):
-                edges[target].setdefault(source, _Edge(source, type, weight))
-    return {id: list(found.values()) for id, found in edges.items()}
+                edges[target][_Edge(source, type, weight)] = None
+    return {id: list(found) for id, found in edges.items()}
+
+
+def _strength(edges: Sequence[_Edge]) -> float:
+    """Return the sum of the strongest edge from each start, 1 for one edge of full weight. `edges`: strongest first."""
+    strongest = {edge.start_id: edge.weight for edge in reversed(edges)}
+    return sum(strongest.values()) / FULL_WEIGHT
 
 
 def _choose_chunks(
