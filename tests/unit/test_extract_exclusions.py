@@ -1,9 +1,11 @@
 """Names in a text that are no entities, and front matter that describes the page."""
 
 import pytest
-from tests.unit.extracting import claims, extract, names
+from tests.unit.extracting import aliases, claims, extract, names
 
 from weft.extract.entity_types import entity_type
+from weft.extract.mentions import find_sentence
+from weft.extract.names import name_key
 from weft.extract.rules import RuleExtractor
 from weft.records import Chunk, Document
 
@@ -26,13 +28,18 @@ WEAK = ("identifier", "phrase", "quoted", "term")
         ("It costs $5 at Alpha Beta and $10 at Gamma Delta.", ["Alpha Beta", "Gamma Delta"]),
         ("Use `100Mi`, `T_1` and `max_surge`.", ["max_surge"]),
         ('{{< note caption="Blue Velvet" >}} See Night Train.', ["Night Train"]),
-        ('It runs {{< glossary_tooltip text="static Pods" term_id="static-pod" >}} at first.', ["static Pods"]),
         ("See {{ page.Title Here }} and {% include Foo Bar %} of Night Train{: .Big Class}.", ["Night Train"]),
     ],
 )
 def test_what_is_no_name_is_not_nominated(text, kept):
     """Literals, labels, placeholders, stressed words, formulas, quantities and shortcodes."""
     assert names(extract(text, title="Notes"), *WEAK) == kept
+
+
+def test_a_term_that_a_shortcode_links_is_a_name():
+    """It leads to the entry of a glossary, under the name of the entry."""
+    found = extract('It runs {{< glossary_tooltip text="them" term_id="static-pod" >}} at first.', title="Notes")
+    assert names(found, "name") == ["static pod"]
 
 
 def test_containers_scripts_and_attributes_are_no_text():
@@ -85,6 +92,14 @@ def test_types_come_from_a_closed_list(noun, type):
     assert entity_type(noun) == type
 
 
+def test_a_qualifier_tells_two_things_of_one_name_apart():
+    """The name without it is an alias, so that a text may leave it out."""
+    found = extract("Mercury is a planet near the Sun.", title="Mercury (planet)")
+    assert names(found, "title") == ["Mercury (planet)"]
+    assert aliases(found) == [("Mercury", "mercury planet")]
+    assert name_key("Mercury (planet)") != name_key("Mercury (element)")
+
+
 # ── statements ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -127,3 +142,13 @@ def test_the_subject_is_not_the_title_that_joins_its_name_with_another():
 def test_the_author_of_a_page_did_not_write_its_subject(metadata, stated):
     """A note about a library has an author; a note about a book names the author of the book."""
     assert claims(extract("Some text.", title="Pandas", metadata=metadata)) == stated
+
+
+# ── descriptions ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_description_of_a_derived_relation_mentions_its_target():
+    """The sentence about the source alone would describe another relation."""
+    text = "# Auth Service\nAuth Service calls Redis.\nSessions live in Postgres for a day."
+    assert find_sentence(text, ["auth service", "postgre"]) == "Sessions live in Postgres for a day."
+    assert find_sentence(text, ["auth service", "redis"]) == "Auth Service calls Redis."

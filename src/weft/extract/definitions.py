@@ -85,6 +85,8 @@ _ALIAS_END = re.compile(
 )
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
+_ZH_BEFORE_NAME = "的是把被在了和与及或由归从给让见将即为叫称到于用对向跟、"
+"""Chinese characters that may stand before a name without belonging to it."""
 _CJK_TAIL = re.compile(f"(?<![{CJK}])[{CJK}]+$")
 _CJK_ALL = re.compile(f"[{CJK}]{{2,10}}")
 _CJK = re.compile(f"[{CJK}]")
@@ -258,11 +260,17 @@ def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
         tail = _CJK_TAIL.search(before)
         if not whole and tail:
             whole = _last_term(tail.group(), has_text_before=tail.start() > 0)
-        if whole:
+        if whole and whole[-1] != "的" and not _is_fragment(before, whole):
             yield from (Alias(other, whole, "translation in parentheses") for other in others)
 
 
 # ── helper functions ────────────────────────────────────────────────────────────────────────────
+
+
+def _is_fragment(before: str, name: str) -> bool:
+    """Return whether a Chinese name is the end of a longer one: `文件组件` of `单文件组件`, but not of `由文件组件`."""
+    rest = before.removesuffix(name)
+    return len(rest) < len(before) and _CJK.match(rest[-1:]) is not None and rest[-1] not in _ZH_BEFORE_NAME
 
 
 def _is_aside(between: str) -> bool:
@@ -283,6 +291,8 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
         return bool(_CJK_ALL.fullmatch(subject.name))
     if subject.kind == "word":  # `Maria was the daughter of …` does not define every Maria
         lower = f" {subject.name.lower()}"
+        if _PARTICIPLE.fullmatch(subject.name.lower()):  # `Listed is a table of …`
+            return False
         return match["verb"] == "is" and bool(match["article"]) and kind not in ("", _PERSON) and lower not in text
     if match["article"]:
         is_single = subject.kind == "name" and " " not in subject.name and not is_identifier(subject.name)

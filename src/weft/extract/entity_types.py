@@ -41,7 +41,7 @@ _TYPES = word_set(
     "device processor network cluster node container image file repository website gateway proxy "
     # documents and work
     "document page decision incident runbook guide tutorial glossary reference policy procedure process project "
-    "release version feature concept role task"
+    "feature concept"
 )
 _SYNONYMS = {
     "organization": "organisation", "movie": "film", "app": "application", "programme": "program",

@@ -36,6 +36,8 @@ _DECLARED = re.compile(
 _MARKED = re.compile(r"^#{1,6}[ \t]+(.{1,200})$|\*\*([^*\n]{1,100})\*\*|\[([^\[\]\n]{1,100})\]", re.MULTILINE)
 _NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
 _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
+_EXAMPLE = re.compile(r"(?:[Mm]y|[Ff]oo|[Bb]ar|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)")
+"""Start of a name that examples use: `MyComponent`, `foo-bar`."""
 _SYMBOL = re.compile(r"[A-Za-z]{1,2}_\{?\w{1,2}")
 _LABEL_END = re.compile(r"\s?(?:[:：]|[–—](?=\s)|-\s)")
 _CJK = re.compile(f"[{CJK}]")
@@ -56,7 +58,8 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
     """Return whether a name in a sentence is no entity, by its spelling or position."""
     if name.kind == "link":
         return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS
-    if is_noise(name.text) or (name.kind == "identifier" and is_plain_code(name.text)):
+    is_code = name.kind == "identifier" and (is_plain_code(name.text) or _EXAMPLE.match(name.text))
+    if is_noise(name.text) or is_code:
         return True
     if (
         name.kind == "quoted"

@@ -187,15 +187,21 @@ def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tu
 
 
 def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
-    """Return the first sentence of `text` that mentions most of `keys`, cut at `size` characters."""
-    wanted = set(keys)
+    """
+    Return the first sentence of `text` that mentions most of `keys`, cut at `size` characters.
+
+    Of two sentences with one key each, the one with the last key is returned: the target of a relation.
+    The subject of a chunk is often mentioned in its heading only.
+    """
+    wanted, last = set(keys), list(keys)[-1:]
     best, most = "", -1
     for sentence in _sentences(text):
-        if most < 0 or _count_possible(sentence, wanted) > most:
-            named = len({key for key, _, _ in match_names(words(sentence), wanted)})
-            if named > most:
-                best, most = sentence, named
-        if most == len(wanted):
+        if most < 0 or 2 * _count_possible(sentence, wanted) + 1 > most:
+            named = {key for key, _, _ in match_names(words(sentence), wanted)}
+            rank = 2 * len(named) + (not named.isdisjoint(last))
+            if rank > most:
+                best, most = sentence, rank
+        if most == 2 * len(wanted) + 1:
             break
     return " ".join(best.split())[:size]
 

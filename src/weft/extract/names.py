@@ -3,7 +3,9 @@ Name keys: the normal form by which names are compared, and lookup of keys in ru
 
 | name | key | rule |
 | --- | --- | --- |
-| `The Auth-Services (core)` | `auth service` | no article, punctuation or suffix in parentheses; last word singular |
+| `The Auth-Services` | `auth service` | no article or punctuation; last word singular |
+| `Mercury (planet)` | `mercury planet` | a qualifier in parentheses stays: it is not `Mercury (element)` |
+| `Session Store Failover (SSF)` | `session store failover` | no abbreviation, translation or aside in parentheses |
 | `Luther's Rose` | `luther rose` | no possessive |
 | `Ｃａｆé Zoë` | `cafe zoe` | width, case and accents folded |
 | `SR-052` | `sr 052` | digits stay: it is not `SR-053`, and `v1` is not `v2` |
@@ -35,6 +37,11 @@ MAX_CACHED_CHARACTERS = 40
 
 MAX_NAME_CHARACTERS = 200
 """Longer names are cut."""
+
+MAX_QUALIFIER_WORDS = 5
+"""A longer text in parentheses is an aside, not a qualifier."""
+
+MAX_ACRONYM_CHARACTERS = 8
 
 _INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 _LETTERS = f"[^\\W_{CJK}][^\\W_{CJK}]*(?:[{MARKS}{_INVISIBLE}]+[^\\W_{CJK}]*)*"
@@ -154,8 +161,42 @@ def join_apostrophes(text: str) -> str:
 def name_key(name: str) -> str:
     """Return the key of a name; empty for a name without letters or digits."""
     name = name[:MAX_NAME_CHARACTERS]
-    bare = _SUFFIX.sub("", name) if name.rstrip()[-1:] in (")", "）") else name
-    return join_key([_folded(word) for word in _WORD.findall(bare) or _WORD.findall(name)])
+    bare = without_qualifier(name)
+    kept = name if bare != name and _is_qualified(bare, name) else bare
+    return join_key([_folded(word) for word in _WORD.findall(kept) or _WORD.findall(name)])
+
+
+def without_qualifier(name: str) -> str:
+    """Return a name without a suffix in parentheses: `Mercury` of `Mercury (planet)`."""
+    return (_SUFFIX.sub("", name) or name) if name.rstrip()[-1:] in (")", "）") else name
+
+
+def _is_qualified(bare: str, name: str) -> bool:
+    """
+    Return whether the suffix in parentheses tells two things of one name apart.
+
+    | qualifier | no qualifier |
+    | --- | --- |
+    | `Mercury (planet)`, `Heat (1995)`, `Auth Service (legacy)`, `水星（行星）` | `Session Store Failover (SSF)` |
+    | `Mutiny (1952 film)` | `RBAC (Role-Based Access Control)`, `认证服务（Auth Service）` |
+    | | `Use Case(s)`, `print(x)`, `Li Bai (701 – 762)`, an aside of more than five words |
+    """
+    inner = name[len(bare) :].strip(" \t()（）")
+    words = _WORD.findall(inner)
+    is_called = bare.isascii() and name[len(bare) : len(bare) + 1] == "("
+    if not words or not bare or is_called or not 0 < len(inner.split()) <= MAX_QUALIFIER_WORDS:
+        return False
+    if bool(_CJK.search(bare)) != bool(_CJK.search(inner)) or (len(words) > 1 and "".join(words).isdigit()):
+        return False
+    return not _abbreviates(inner, bare) and not _abbreviates(bare, inner)
+
+
+def _abbreviates(short: str, full: str) -> bool:
+    """Return whether `short` is an acronym that begins with the letter of `full`: `SSF`, `K8s`."""
+    is_acronym = " " not in short and len(short) <= MAX_ACRONYM_CHARACTERS and sum(map(str.isupper, short)) > 1
+    is_numeronym = len(short) <= MAX_ACRONYM_CHARACTERS and short.isascii() and short.isalnum() and not short.isalpha()
+    is_short = is_acronym or (is_numeronym and not short.isdigit())
+    return is_short and len(full) > len(short) and short[:1].casefold() == full[:1].casefold()
 
 
 def whole_key(name: str) -> str:

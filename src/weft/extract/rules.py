@@ -40,7 +40,8 @@ from weft.extract.definitions import (
     find_opening,
     may_be_topic,
 )
-from weft.extract.exclusions import declared_keys, is_excluded, is_licence, is_parameter, marked_text
+from weft.extract.entity_types import entity_type
+from weft.extract.exclusions import declared_keys, is_excluded, is_licence, is_parameter, is_plain_code, marked_text
 from weft.extract.links.page_keys import page_parts
 from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
@@ -127,7 +128,8 @@ class RuleExtractor:
             return [Extraction() for _ in chunks]
         reader = _Reader(document, self._tagger)
         found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
-        pages = read_page(document, chunks, topic=reader.topic)
+        topic = replace(reader.topic, type=entity_type(reader.topic.type))
+        pages = read_page(document, chunks, topic=topic)
         return [
             Extraction(
                 nominations=(*extraction.nominations, *page.nominations.values()),
@@ -260,8 +262,11 @@ class _Reader:
             nominations.nominate(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
         for name in (note_name(self.document.source), without_folder(topic.name)) if topic.key else ():
             nominations.nominate(name, "variant", alias_of=topic.key, reason="what links call it")
+        if topic.key and topic.bare_key != topic.key:
+            reason = "the name without its qualifier"
+            nominations.nominate(bare_name(topic.name), "abbreviation", about=True, alias_of=topic.key, reason=reason)
         for term in find_terms(topic.name):
-            if name_key(term) != topic.key:
+            if name_key(term) not in (topic.key, topic.bare_key):
                 nominations.nominate(term, "term", about=True)
         if is_person(topic.type):
             for name, reason in name_variants(bare_name(topic.name), text=self.document.text[:MAX_VARIANT_CHARACTERS]):
@@ -366,6 +371,8 @@ class _Reader:
         translated: dict[str, str] = {}
         for alias in find_abbreviations(passage.sentence, passage.names):
             name, other = alias.of, alias.name
+            if is_plain_code(name) and name.islower():  # the meaning of a value: `capitalize` (首字母大写)
+                continue
             if name_key(other) in self.known and name_key(name) not in self.known:
                 name, other = other, name
                 translated[name_key(other)] = name
@@ -379,10 +386,11 @@ class _Reader:
         name, key = found, name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
-        if key == self.topic.key or is_variable or is_passing or is_excluded(name, sentence):
+        if key in (self.topic.key, self.topic.bare_key) or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
-        nominations.nominate(name.text, "name" if is_work else name.kind, type=name.type)
+        is_linked = any(mark.kind == "term" and mark.start == name.start for mark in sentence.marks)
+        nominations.nominate(name.text, "name" if is_work or is_linked else name.kind, type=name.type)
         if name.kind == "link" and self.topic.key and not self.is_page:  # links between pages: `links.page_reader`
             statement = Statement(self.topic.name, name.text, "links_to")
             nominations.claim(statement, weight=LINK_WEIGHT, description=sentence.text)
@@ -403,7 +411,7 @@ class _Reader:
         found = find_definition(first.sentence, find_subject(first.sentence, first.names, self.topic))
         if found and (found.subject.is_topic or self._is_full_name(found, first.sentence)):
             return found
-        if found and found.subject.kind == "name" and not key_words(found.subject.key) & key_words(self.topic.key):
+        if found and found.subject.kind == "name" and not key_words(found.subject.key) & key_words(self.topic.bare_key):
             return None
         return find_opening(first.sentence, self.topic) if self.document.form == "text" else None
 
@@ -411,7 +419,7 @@ class _Reader:
         """Return whether a definition uses a longer name of the topic, or has the title before its verb."""
         if has_han(self.topic.name):
             return found.subject.kind == "name" and self._is_full_chinese(found.subject)
-        title = name_key(self.topic.name.split(",")[0]).split()
+        title = name_key(bare_name(self.topic.name).split(",")[0]).split()
         defined = name_key(found.subject.name.split(",")[0]).split()
         if found.subject.kind != "name" or len(defined) < 2 or not title:
             return False
@@ -423,11 +431,12 @@ class _Reader:
         )
 
     def _is_full_chinese(self, subject: Subject) -> bool:
-        return has_han(self.topic.name) and 1 < len(self.topic.key) < len(subject.key) and self.topic.key in subject.key
+        key = self.topic.bare_key
+        return has_han(self.topic.name) and 1 < len(key) < len(subject.key) and key in subject.key
 
     def _read_short_name(self, nominations: Nominations, name: str) -> None:
         """Nominate the end of a Chinese title as an alias, if the text uses it: `莫高窟` of `敦煌莫高窟`."""
-        if 1 < len(name_key(name)) < len(self.topic.key) and self.topic.key.endswith(name_key(name)):
+        if 1 < len(name_key(name)) < len(self.topic.bare_key) and self.topic.bare_key.endswith(name_key(name)):
             reason = "short name in the first sentence"
             nominations.nominate(name, "abbreviation", alias_of=self.topic.key, reason=reason, about=True)
 

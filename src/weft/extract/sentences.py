@@ -58,6 +58,7 @@ _INLINE = re.compile(
 )
 _REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
 _SHORTCODE_TEXT = re.compile(r"\btext\s?=\s?\"([^\"]{1,200})\"")
+_SHORTCODE_TERM = re.compile(r"\bterm(?:_id)?\s?=\s?\"([^\"]{1,200})\"")
 _CONTAINER = re.compile(r"\s{0,8}(?::{3,}|!{3}|\?{3}\+?)")
 """First or last line of a container: `:::tip Title`, `!!! note "Title"`. It is not part of the text."""
 _ELEMENT = re.compile(r"<(script|style|template|svg)\b", re.IGNORECASE)
@@ -263,7 +264,8 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code", "t
     """Return the visible text of a piece of markup, and its mark."""
     if (shortcode := match["shortcode"]) is not None:  # `{{< glossary_tooltip text="pods" term_id="pod" >}}`
         shown = _SHORTCODE_TEXT.search(shortcode)
-        return (shown[1], ("term", shown[1])) if shown else ("", None)
+        term = _SHORTCODE_TERM.search(shortcode)
+        return (shown[1], ("term", term[1].replace("-", " ") if term else shown[1])) if shown else ("", None)
     if code := match["code"]:
         return code, ("code", code)
     if inner := match["wiki"]:

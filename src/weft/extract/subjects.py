@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import DATES, LABELS, STARTERS, word_set
-from weft.extract.names import key_words, name_key, sign_end
+from weft.extract.names import key_words, name_key, sign_end, without_qualifier
 from weft.extract.phrases import Name, is_term, is_usable
 from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
@@ -29,7 +29,6 @@ from weft.text.normalise import CJK
 SubjectKind: TypeAlias = Literal["topic", "pronoun", "name", "quoted", "term", "word"]
 
 _LEAD = re.compile(r"[\"“'‘«\s]*(?:(?:The|A|An)\s+|所[谓謂][“「]?)?")
-_SUFFIX = re.compile(r"\s{0,8}[(（][^()（）]{0,400}[)）]\s{0,8}$")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They)\b|(?:This|The)\s+([a-z]+)\b|它|[本该](?:服务|系统|文档|组件|模块|团队|工具|项目)"
 )
@@ -52,6 +51,11 @@ class Topic:
     name: str = ""
     key: str = ""
     type: str = ""
+
+    @property
+    def bare_key(self) -> str:
+        """Key of the name without its qualifier, by which the text calls the topic: `mercury`."""
+        return name_key(bare_name(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,10 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
         if name.kind == "term":
             continue
         key = name_key(name.text)
-        is_part = name.kind == "phrase" and key_words(key) <= key_words(topic.key)
+        is_part = name.kind == "phrase" and key_words(key) <= key_words(topic.bare_key)
         if topic.key and is_part and not _JOINED.search(topic.name):
             return Subject(topic.name, topic.key, name.end, "topic")
-        if topic.key and name.kind == "name" and len(key) > 1 and topic.key.endswith(key):
+        if topic.key and name.kind == "name" and len(key) > 1 and topic.bare_key.endswith(key):
             return Subject(topic.name, topic.key, name.end, "topic")
         if is_usable(name.text):
             return Subject(name.text, key, name.end, "quoted" if name.kind == "quoted" else "name")
@@ -95,7 +99,7 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
 
 def bare_name(name: str) -> str:
     """Return a name without a suffix in parentheses: `Mutiny` of `Mutiny (1952 film)`."""
-    return _SUFFIX.sub("", name[:200]) or name
+    return without_qualifier(name[:200]) or name
 
 
 def _topic_end(text: str, start: int, topic: Topic) -> int:
@@ -143,7 +147,9 @@ def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
     if folded in STARTERS or folded in DATES or folded in LABELS or not is_usable(name):
         return None
     key = name_key(name)
-    if key in key_words(topic.key) and not _JOINED.search(topic.name):  # `Rodney` in a document about George Rodney
+    if key in key_words(topic.bare_key) and not _JOINED.search(
+        topic.name
+    ):  # `Rodney` in a document about George Rodney
         return Subject(topic.name, topic.key, end, "topic")
     return Subject(name, key, end, "word")
 

@@ -36,7 +36,7 @@ from weft.extract.links.page_keys import (
     to_parts,
 )
 from weft.extract.names import name_key
-from weft.extract.sentences import sentence_around, shorten
+from weft.extract.sentences import sentence_around, shorten, strip_markup
 from weft.extract.statements import LINK_WEIGHT
 from weft.extract.subjects import Topic
 from weft.records import Chunk, Claim, Document, Nomination
@@ -84,7 +84,7 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
     if not page or not chunks:
         return found
     suffix = PurePosixPath(document.source).suffix.lower()
-    title = document.title.strip()[:200] or file_name(document.source)
+    title = strip_markup(document.title[:200]).strip() or file_name(document.source)
     anchors = find_anchors(document.text, suffix=suffix) if suffix != ".txt" or ".. " in document.text else []
     _nominate_page(found[0], document, page=page, title=title, topic=topic)
     _nominate_sections(found, document, chunks, anchors, page=page, title=title)
