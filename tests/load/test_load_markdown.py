@@ -14,6 +14,7 @@ from loading import Load
 from weft.load.file_reader import LoadError
 from weft.load.formats.markdown import parse_markdown
 from weft.records import Document
+from weft.text.structure import markdown_sections
 
 
 def parse(text: str) -> Document:
@@ -182,3 +183,17 @@ def test_nothing_beneath_the_front_matter_is_empty() -> None:
     with pytest.raises(LoadError) as caught:
         parse("---\ntitle: x\n---\n")
     assert caught.value.reason == "empty"
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [("Slots {#slots}", "Slots"), ("Slots {.wide #slots}", "Slots"), ("f {x}", "f {x}"), ("{#only}", "{#only}")],
+)
+def test_attribute_blocks_are_no_part_of_titles_and_headings(heading: str, title: str) -> None:
+    """The lines of the text keep them."""
+    document = parse_markdown(f"# {heading}\n\nText.\n\n## {heading}\n\nMore text.\n", source="a.md", name="a")
+    sections = markdown_sections(document.text, title="")
+
+    assert document.title == title
+    assert sections[-1].heading[-1] == title
+    assert heading in document.text

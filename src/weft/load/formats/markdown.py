@@ -15,6 +15,7 @@ from weft.load.file_types import file_title
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
 from weft.text.links import find_link_pages
+from weft.text.structure import strip_attributes
 
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
@@ -60,7 +61,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     links = find_link_pages(prose)
     return Document(
         source=source,
-        title=str(title).strip() if title else _find_heading(prose) or name,
+        title=str(title).strip() if title else strip_attributes(_find_heading(prose)) or name,
         text="\n".join(lines),
         form="markdown",
         metadata=to_metadata(nested_to_json({**fields, **({"links": links} if links else {})})),
