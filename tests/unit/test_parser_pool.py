@@ -207,7 +207,7 @@ def test_one_namespace_leaves_a_process_to_the_others(tmp_path, engine, pool):
 def test_processes_that_do_not_start_are_an_error(engine):
     """It names the command; nothing waits forever."""
     pool = ParserPool(1, command=(sys.executable, "-c", "raise SystemExit(3)"))
-    with pool, pytest.raises(WeftError, match="could not be started 3 times"):
+    with pool, pytest.raises(WeftError, match="cannot start a parser process: 3 attempts failed"):
         list(engine.prepare([TextInput(source="a", text="Text.")], parsers=pool))
 
 

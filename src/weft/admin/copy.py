@@ -165,9 +165,9 @@ def _adopt_embedder(source: Store, target: Store) -> None:
     wanted, have = find_active(source), find_active(target)
     if have is not None and (wanted is None or wanted.fingerprint != have.fingerprint):
         raise SchemaMismatch(
-            f"namespace {source.namespace!r} is indexed with {have.name!r} in the target, "
-            f"with {wanted.name if wanted else 'no embedder'!r} in the source",
-            hint="copy to another store, or drop the namespace in the target with weft namespaces --drop",
+            f"cannot copy namespace {source.namespace!r}: the source uses "
+            f"{f'embedder {wanted.name!r}' if wanted else 'no embedder'}, the target {have.name!r}",
+            hint=f"copy to another store, or drop it there: weft namespaces --db TARGET --drop {source.namespace}",
         )
     if wanted is not None and have != wanted:
         for keys in FactEntities().pages(target):  # an active embedder covers the entities that are there already

@@ -110,7 +110,7 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="weft-search", prog_name="weft")
 @click.pass_context
 def weft(ctx: click.Context) -> None:
-    """Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."""
+    """Hybrid search over documents: vectors, keywords, knowledge graph."""
     ctx.ensure_object(Session)
 
 

@@ -129,7 +129,7 @@ _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
 
 
 def common_options(function: Function) -> Function:
-    """Add the global options to a verb. Their values go to the session, not to the function."""
+    """Add the global options to a command. Their values are stored in the session, not passed to the function."""
     for names, attributes, key in reversed(_OPTIONS):
         option = click.option(*names, expose_value=False, callback=_remember(key), **attributes)
         function = option(function)

@@ -102,7 +102,8 @@ def _write(known: Mapping[str, str]) -> None:
             partial.replace(record)
     except OSError as error:
         raise ConfigError(
-            f"cannot write {str(record)!r}: {error.strerror or error}", hint="check folder and permissions"
+            f"cannot write {str(record)!r}: {error.strerror or error}",
+            hint=f"make the folder {str(record.parent)!r} writable",
         ) from error
 
 
@@ -115,7 +116,8 @@ def _digest(file: Path) -> str:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
         raise ConfigError(
-            f"cannot read {str(file)!r}: {error.strerror or error}", hint="check path and permissions"
+            f"cannot read {str(file)!r}: {error.strerror or error}",
+            hint="make the file readable, or pass another path to weft trust",
         ) from error
 
 

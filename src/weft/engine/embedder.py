@@ -132,8 +132,8 @@ def adopt_embedder(store: Store, embedder: Embedder | None) -> None:
     if embedder is None:
         if active:
             raise SchemaMismatch(
-                f"namespace {store.namespace!r} is indexed with {active.name!r}, the settings name no embedder",
-                hint=f"--embedder {active.name}",
+                f"namespace {store.namespace!r} is indexed with {active.name!r}, but the settings name no embedder",
+                hint=f"pass --embedder {active.name}, or set models.embedder",
             )
         return
     card = embedder.card

@@ -134,7 +134,7 @@ def _find_strong(sentence: Sentence) -> Subject | None:
 
 
 def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
-    """Return a single first word or Chinese term. Its capital letter does not show whether it is a name."""
+    """Return the word that starts a sentence, or a Chinese term. It need not be a name: every sentence starts so."""
     if (term := _TERM.match(text, start)) and (end := _term_end(text, start, term.end())):
         name = text[start:end]
         return Subject(name, name_key(name), end, "term") if is_term(name) else None

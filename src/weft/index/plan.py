@@ -248,7 +248,9 @@ def describe_document(
 def check_document(document: Document) -> None:
     """Raise `InputError` for a missing source, an unpaired surrogate, or metadata that JSON cannot represent."""
     if not document.source:
-        raise InputError("the document has no source", hint="set its source to a unique path or URI")
+        raise InputError(
+            f"the document {document.title!r} has no source", hint="set Document.source to a unique path or URI"
+        )
     try:
         for text in (document.source, document.title, document.text, *_hashed_json(document)):
             text.encode("utf-8")

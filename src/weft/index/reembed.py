@@ -66,7 +66,7 @@ def expect_dimension(embedder: Embedder, dimension: int) -> None:
 
 
 def preview_reembed(store: Store, *, embedder: Embedder, embedding: EmbedPreview) -> int:
-    """Count the texts that `reembed` would embed, without embedding; return the number of chunks."""
+    """Add the texts that `reembed` would embed to the preview. Return the number of chunks without a vector."""
     fingerprint = embedder.card.fingerprint
     ids = store.find_unembedded(fingerprint, limit=NO_LIMIT)
     for part in _split_groups(ids):

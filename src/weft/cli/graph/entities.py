@@ -154,7 +154,9 @@ def neighbours(session: Session, name: str, hops: int, min_weight: float) -> Non
 @verb()
 @click.argument("source")
 @click.argument("target")
-@click.option("--max-hops", type=click.IntRange(1, 6), default=4, show_default=True, help="Maximum length.")
+@click.option(
+    "--max-hops", type=click.IntRange(1, 6), default=4, show_default=True, help="Maximum path length in hops."
+)
 def path(session: Session, source: str, target: str, max_hops: int) -> int:
     """Print the best path between two entities. Exits with 3 if there is none."""
     from weft.cli.results import path_text

@@ -49,7 +49,7 @@ def import_file(
 
     Data about indexed documents is added to their chunks. Other data becomes new documents, which are embedded.
     Importing the same file again changes nothing; a changed file replaces its earlier import. The graph is imported
-    even if indexing builds none.
+    even if `graph.extractor` is `none`.
     """
     if file is None and not (remove and name):
         raise click.UsageError("FILE is missing: pass FILE, or --remove with --name")

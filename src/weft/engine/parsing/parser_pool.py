@@ -133,7 +133,7 @@ class ParserPool:
         if self._failed_starts >= MAX_FAILED_STARTS:
             self._failed_starts = 0
             raise WeftError(
-                f"parser processes could not be started {MAX_FAILED_STARTS} times",
+                f"cannot start a parser process: {MAX_FAILED_STARTS} attempts failed",
                 hint=f"run `{' '.join(self._command)}` to see the reason",
             )
         if self._pending_starts < self._waiting and len(self._live) + self._pending_starts < self.size:

@@ -95,8 +95,8 @@ class SqliteDatabase:
             db.execute("VACUUM")
             ((is_busy, *_),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         if is_busy:  # the old pages were not overwritten, because another process reads them
-            what = f"another process reads {self._connections.path!r}, so it still contains deleted text"
-            raise StoreUnavailable(what, hint="run weft compact after that process has ended")
+            what = f"cannot compact {self._connections.path!r}: another process is reading it, so deleted text remains"
+            raise StoreUnavailable(what, hint="end that process, then run weft compact again")
 
     def close(self) -> None:
         self._connections.close()

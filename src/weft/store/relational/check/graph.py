@@ -224,7 +224,7 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
 
 
 def _weigh(name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
-    """Return weight, support and tie rank of a relation; `weight` is the largest stated one, or None."""
+    """Return the expected weight, support and tie-break order; without a stated weight it derives from the support."""
     support = min(support, MAX_SUPPORT)
     if weight is None:
         weight = derived_weight(pair.type, support=support)

@@ -167,7 +167,7 @@ class IndexFolder:
             return SegmentFile(file, read.tell(), head, crc)
 
     def has_leftovers(self) -> bool:
-        """Return whether there are files of a build that runs or has ended early."""
+        """Return whether files exist that no manifest lists. A running or interrupted build leaves such files."""
         return any(self._unlisted())
 
     def delete_leftovers(self) -> None:
