@@ -13,7 +13,7 @@ from weft.exchange.clean import MAX_TYPE_CHARACTERS, first_keyword, relation_typ
 from weft.exchange.graph_builder import MAX_SKIPPED_MESSAGES, GraphBuilder
 from weft.exchange.read import read_graph, recognise_form
 from weft.exchange.triples import from_triples
-from weft.exchange.weights import from_scale, parse_weight, to_scale
+from weft.exchange.weights import parse_weight, to_scale
 
 
 def write(folder, name, content):
@@ -101,7 +101,8 @@ def test_the_first_keyword_that_holds_something_counts(keywords, first):
         ([1, 2.5, 10], [1, 2.5, 10]),
         ([0.35, 3], [3.5, 3]),
         ([0.5, 1], [5, 10]),
-        ([1, 1], [10, 10]),
+        ([1, 1], [1, 1]),
+        ([1, None], [1, 5]),
         ([0.01, 0], [1, 1]),
         ([11, 1e300], [10, 10]),
         ([None, 7], [5, 7]),
@@ -110,7 +111,7 @@ def test_the_first_keyword_that_holds_something_counts(keywords, first):
     ],
 )
 def test_weights_are_put_on_a_scale_from_1_to_10(given_weights, weights):
-    """Shares are multiplied by ten, large ones are clipped, missing ones are five."""
+    """Shares, some of them below 1, are multiplied by ten, large ones are clipped, missing ones are five."""
     assert to_scale(given_weights) == pytest.approx(weights)
 
 
@@ -127,8 +128,8 @@ def test_a_weight_may_be_written_as_text():
 
 @given(st.lists(st.floats(1, 10)))
 def test_written_weights_are_read_as_they_were(weights):
-    """Also when all of them are 1, which would pass for shares."""
-    assert to_scale(from_scale(weights)) == weights
+    """Also if all of them are 1."""
+    assert to_scale(weights) == weights
 
 
 def test_an_entity_given_twice_is_joined():

@@ -104,7 +104,7 @@ def test_huge_numbers_and_lone_surrogates_are_borne():
 
 
 def test_the_weights_of_one_file_are_judged_together():
-    """Where none is larger than 1 they are shares."""
+    """If some are below 1 and none is above, they are shares."""
     shares = from_triples(lines(["Atlas", "uses", "Beacon", 1], ["Atlas", "uses", "Cairn", 0.2]))
     mixed = from_triples(lines(["Atlas", "uses", "Beacon", 1], ["Atlas", "uses", "Cairn", 2]))
 

@@ -21,7 +21,6 @@ from weft.exchange.fields import find_field, find_relation_type, fold_fields
 from weft.exchange.graph_builder import GraphBuilder, list_entities
 from weft.exchange.json_values import parse_json
 from weft.exchange.lightrag import UNKNOWN, split_sources
-from weft.exchange.weights import from_scale
 from weft.records import GivenEntity, GivenGraph, GivenRelation
 
 LABEL_FIELDS = ("label", "name", "title")
@@ -93,7 +92,6 @@ def to_graphml(graph: GivenGraph) -> str:
     ids: dict[str, str] = {}
     for number, entity in enumerate(entities):
         ids.setdefault(entity.name, f"n{number}")
-    weights = from_scale([relation.weight for relation in graph.relations])
     lines = [HEAD]
     for owner, names in KEYS_BY_OWNER.items():
         for name in names:
@@ -103,8 +101,8 @@ def to_graphml(graph: GivenGraph) -> str:
     for number, entity in enumerate(entities):
         data = _to_data("node", _describe_entity(entity))
         lines.append(f'    <node id="n{number}">{data}</node>\n')
-    for number, (relation, weight) in enumerate(zip(graph.relations, weights, strict=True)):
-        data = _to_data("edge", _describe_relation(relation, weight=weight))
+    for number, relation in enumerate(graph.relations):
+        data = _to_data("edge", _describe_relation(relation))
         ends = f'source="{ids[relation.source]}" target="{ids[relation.target]}"'
         lines.append(f'    <edge id="e{number}" {ends}>{data}</edge>\n')
     return "".join([*lines, "  </graph>\n</graphml>\n"])
@@ -253,10 +251,10 @@ def _describe_entity(entity: GivenEntity) -> dict[str, str]:
     }
 
 
-def _describe_relation(relation: GivenRelation, *, weight: float) -> dict[str, str]:
+def _describe_relation(relation: GivenRelation) -> dict[str, str]:
     return {
         "label": relation.type,
-        "weight": repr(weight),
+        "weight": repr(relation.weight),
         "description": relation.description,
         "passages": _to_list(relation.passages),
         "extractors": _to_list(relation.extractors),

@@ -17,7 +17,6 @@ from weft.exchange.clean import first_keyword, relation_type, to_ids, to_name, t
 from weft.exchange.fields import find_field, find_title, fold_fields
 from weft.exchange.graph_builder import GraphBuilder
 from weft.exchange.json_values import parse_json
-from weft.exchange.weights import from_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
 
 UNKNOWN = "UNKNOWN"
@@ -60,12 +59,10 @@ def from_lightrag(text: str) -> GivenGraph:
 
 def to_lightrag(graph: GivenGraph) -> str:
     """Return a graph as one JSON object. An unknown source or type is written as `UNKNOWN`."""
-    weights = from_scale([relation.weight for relation in graph.relations])
-    weighted = zip(graph.relations, weights, strict=True)
     document = {
         "chunks": [_to_chunk(passage) for passage in graph.passages],
         "entities": [_to_entity(entity) for entity in graph.entities],
-        "relationships": [_to_relationship(relation, weight=weight) for relation, weight in weighted],
+        "relationships": [_to_relationship(relation) for relation in graph.relations],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
@@ -185,14 +182,14 @@ def _to_entity(entity: GivenEntity) -> dict[str, object]:
     return {**record, **{name: items for name, items in lists.items() if items}}
 
 
-def _to_relationship(relation: GivenRelation, *, weight: float) -> dict[str, object]:
+def _to_relationship(relation: GivenRelation) -> dict[str, object]:
     return {
         "src_id": relation.source,
         "tgt_id": relation.target,
         "description": relation.description,
         # LightRAG embeds the keywords, so write words instead of snake_case.
         "keywords": relation_type(relation.type).replace("_", " "),
-        "weight": weight,
+        "weight": relation.weight,
         **_to_sources(relation.passages),
         **({"extractors": list(relation.extractors)} if relation.extractors else {}),
     }

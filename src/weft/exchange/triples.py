@@ -19,7 +19,6 @@ from weft.exchange.csv_rows import find_delimiter, iter_rows
 from weft.exchange.fields import PASSAGE_FIELDS, find_field, find_relation_type, fold_fields, fold_name
 from weft.exchange.graph_builder import GraphBuilder
 from weft.exchange.json_values import iter_values, parse_json
-from weft.exchange.weights import from_scale
 from weft.records import GivenGraph, GivenRelation
 
 END_FIELDS = (
@@ -184,17 +183,16 @@ def _is_plain(passages: Sequence[str]) -> bool:
 def _iter_records(graph: GivenGraph) -> Iterator[tuple[dict[str, object], list[str]]]:
     """Yield the fields of each relation without passages, and its passages."""
     types = {entity.name: entity.type for entity in graph.entities}
-    weights = from_scale([relation.weight for relation in graph.relations])
-    for relation, weight in zip(graph.relations, weights, strict=True):
-        yield _to_record(relation, weight=weight, types=types), list(relation.passages)
+    for relation in graph.relations:
+        yield _to_record(relation, types=types), list(relation.passages)
 
 
-def _to_record(relation: GivenRelation, *, weight: float, types: Mapping[str, str]) -> dict[str, object]:
+def _to_record(relation: GivenRelation, *, types: Mapping[str, str]) -> dict[str, object]:
     return {
         "subject": relation.source,
         "predicate": relation.type,
         "object": relation.target,
-        "weight": weight,
+        "weight": relation.weight,
         "description": relation.description,
         "subject_type": types.get(relation.source, ""),
         "object_type": types.get(relation.target, ""),

@@ -5,7 +5,7 @@ Conversion of relation weights to Weft's scale from 1 to 10.
     1 to 10                                 unchanged
     above 10                                10
     below 1                                 10 × weight, at least 1
-    all weights of the file at most 1       10 × weight, at least 1 (so 1 becomes 10)
+    1, if others are below and none above   10 (the file has shares from 0 to 1)
     missing, negative, infinite, no number  5
 """
 
@@ -32,19 +32,12 @@ def parse_weight(value: object) -> float | None:
 
 def to_scale(weights: Sequence[float | None]) -> list[float]:
     """Return all weights of one file on the scale from 1 to 10."""
-    largest = max((weight for weight in weights if weight is not None), default=MAX_WEIGHT)
-    limit = 1.0 if largest > 1 else math.inf
+    valid = [weight for weight in weights if weight is not None]
+    are_shares = bool(valid) and min(valid) < 1 and max(valid) <= 1
     return [
-        DEFAULT_WEIGHT if weight is None else _clip(weight * MAX_WEIGHT if weight < limit else weight)
+        DEFAULT_WEIGHT if weight is None else _clip(weight * MAX_WEIGHT if weight < 1 or are_shares else weight)
         for weight in weights
     ]
-
-
-def from_scale(weights: Sequence[float]) -> list[float]:
-    """Return the weights to write; `to_scale` restores them. If no weight is larger than 1, all are divided by 10."""
-    if max(weights, default=MAX_WEIGHT) > 1:
-        return list(weights)
-    return [weight / MAX_WEIGHT for weight in weights]
 
 
 def _clip(weight: float) -> float:
