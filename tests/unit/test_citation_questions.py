@@ -20,6 +20,9 @@ QUESTIONS = {
         which papers is MAGMA cited by?
         MAGMA is cited by
         citations of MAGMA
+        How many citations does MAGMA have?
+        how many papers cite MAGMA
+        How often has MAGMA been cited?
         引用了MAGMA的论文
         引用《MAGMA》的文章有哪些？
         哪些论文引用了MAGMA

@@ -42,6 +42,8 @@ def found(result):
         ("who cites https://doi.org/10.1145/363011.363155", [(1.0, LONG), (1.0, MAGMA)]),
         (f"哪些论文引用了《{MAGMA}》？", [(1.0, FORGETTING), (1.0, LONG)]),
         (f"papers that cite {MAGMA} after 2025", [(1.0, LONG)]),
+        ("Who has cited Lovelace et al.?", [(1.0, FORGETTING), (1.0, LONG), (1.0, SURVEY)]),
+        (f"How many citations does {MAGMA} have?", [(1.0, FORGETTING), (1.0, LONG)]),
         (f"references of {MAGMA}", [(1.0, ATTENTION), (1.0, PAGING)]),
         (f"{MAGMA}的参考文献", [(1.0, ATTENTION), (1.0, PAGING)]),
         (f"what builds on {MAGMA}", [(1.0, FORGETTING), (1.0, LONG), (0.5, SURVEY)]),

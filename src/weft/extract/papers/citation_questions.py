@@ -5,6 +5,8 @@ Grammar of citation questions: kind, paper or author or concept, and years of pu
 | --- | --- | --- | --- |
 | `which papers cite BERT since 2019` | `citing` | BERT | from 2019 |
 | `who cited the paper Attention Is All You Need?` | `citing` | the paper Attention Is All You Need | |
+| `who has cited Devlin et al.` | `citing` | Devlin et al | |
+| `how many citations does BERT have` | `citing` | BERT | |
 | `what does BERT cite` | `references` | BERT | |
 | `papers cited by BERT` | `references` | BERT | |
 | `papers that build on RAG` | `builds_on` | RAG | |
@@ -44,7 +46,9 @@ _ASK = (
     r"(?:(?:please|can\ you|could\ you)\s+)?(?:(?:find|show|list|give|get|name|(?:search|look)\s+for)\s+)?"
     r"(?:(?:me|us)\s+)?(?:(?:all|any|some|every)\s+)?(?:of\s+)?(?:the\s+)?"
 )
-_WHICH = r"(?:(?:which|what|are\s+there(?:\s+any)?|is\s+there(?:\s+an?)?)\s+)?(?:(?:other|later|earlier)\s+)?"
+_WHICH = (
+    r"(?:(?:which|what|how\s+many|are\s+there(?:\s+any)?|is\s+there(?:\s+an?)?)\s+)?(?:(?:other|later|earlier)\s+)?"
+)
 _LINK = r"(?:(?:that|which|who|have|has|are|were|is|was|also|often|frequently|first|been)\s+){0,4}"
 _PAPERS = rf"{_ASK}{_WHICH}{_PAPER}\s+{_LINK}"
 _WHO = r"(?:who|what)\s+(?:(?:else|also|has|have|is|are|was|were|gets?|often|first|been)\s+){0,3}"
@@ -100,6 +104,16 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
     ),
     ("citing", True, rf"X\s+(?:(?:is|was)\s+)?(?:cited|referenced)\s+by(?:\s+(?:what|whom|who|which\s+{_PAPER}))?"),
     ("citing", True, rf"{_ASK}(?:citations?\s+(?:of|to|for)|citing\s+{_PAPER}\s+(?:of|for))\s+X"),
+    (
+        "citing",
+        True,
+        r"how\s+many\s+(?:citations|references)\s+(?:does|did|do|has|have)\s+X\s+(?:have|had|got|get|receive|received)",
+    ),
+    (
+        "citing",
+        True,
+        r"how\s+(?:often|many\s+times)\s+(?:is|was|are|were|has|have)\s+X\s+(?:been\s+)?(?:cited|referenced)",
+    ),
     ("builds_on", True, rf"{_PAPERS}{_BUILD}\s+X"),
     ("builds_on", False, rf"{_WHO}{_BUILD}\s+X"),
     (
@@ -180,6 +194,7 @@ _NAME_PREFIX = re.compile(
     rf"^(?:the\s+)?{_PAPER}\s+(?:(?:called|titled|entitled|named)\s+)?(?=\S)|^(?:这篇|那篇)?论文(?=\S)", re.I
 )
 _NAME_SUFFIX = re.compile(r"(?<=\S)\s+(?:paper|article)$|(?<=\S)(?:这篇|那篇|一)文?(?:论文|文)$", re.I)
+_OTHER_AUTHORS = re.compile(r",? (?:et al|and (?:colleagues|coworkers|others))\.?(?: \(?[0-9]{4}\)?)?$", re.I)
 _TOPIC_CUE = re.compile(r"(?:关于|有关|涉及|讨论|最新|相关)")
 _TRADITIONAL = str.maketrans(
     "論獻參於與幾誰發擴礎這後據過寫進關題鍵詞個優", "论献参于与几谁发扩础这后据过写进关题键词个优"
@@ -198,6 +213,12 @@ def read_citation(text: str) -> tuple[CitationQuestion, ...]:
         if question is not None:
             found[question] = None
     return tuple(found)
+
+
+def first_author(name: str) -> str:
+    """Return the author of a reference such as `Devlin et al.` or `Devlin et al. (2019)`; empty for other names."""
+    match = _OTHER_AUTHORS.search(name)
+    return name[: match.start()] if match else ""
 
 
 def split_names(name: str) -> list[str]:

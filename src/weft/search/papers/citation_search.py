@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.extract.names import name_key
-from weft.extract.papers.citation_questions import split_names
+from weft.extract.papers.citation_questions import first_author, split_names
 from weft.rank.fuse import order
 from weft.records import CitationQuestion, DocumentInfo, Filter, GraphSource, PathStep, Question
 from weft.search.graph.channel import ABOUT_CHUNK, GraphFound, explain_sources
-from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
-from weft.search.papers.paper_lookup import CONCEPT, PAPER, NameMatch, find_author, find_papers
+from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, WRITTEN_BY, Reached, find_links, has_links, reach
+from weft.search.papers.paper_lookup import CONCEPT, PAPER, PARTIAL_NAME_SCORE, NameMatch, find_author, find_papers
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
 from weft.store.base import GraphReader, StoreReader
@@ -96,7 +96,18 @@ def _match_name(question: CitationQuestion, name: str, *, store: StoreReader) ->
         case "introduces":
             return _find_concepts(name, graph=store.graph)
         case _:
-            return find_papers(name, store=store)
+            match = find_papers(name, store=store)
+            author = first_author(name)
+            return match if match.entities or not author else _find_papers_by(author, store=store)
+
+
+def _find_papers_by(name: str, *, store: StoreReader) -> NameMatch:
+    """Return the papers of an author, as for `Devlin et al.`; the score says that the papers are not named."""
+    author = find_author(name, store=store)
+    links = find_links(store.graph, [entity.id for entity in author.entities], WRITTEN_BY, outgoing=False)
+    ids = dict.fromkeys(paper for found in links.values() for paper, _ in found)
+    papers = tuple(entity for entity in store.graph.entities(list(ids)) if entity.type == PAPER)
+    return NameMatch(entities=papers, score=PARTIAL_NAME_SCORE if papers else 0.0, candidates=author.candidates)
 
 
 def _find_concepts(name: str, *, graph: GraphReader) -> NameMatch:
