@@ -116,6 +116,9 @@ def test_the_graph_takes_part_as_a_question_says(client):
     without = client.post("/query", json={**asked, "graph": {"enabled": False}}).json()
     other = client.post("/query", json={**asked, "graph": {"algorithm": "expand", "max_hops": 2}}).json()
 
+    hybrid = client.post("/query", json={**asked, "use_graph": False}).json()
+
+    assert (plain["method"], hybrid["method"], hybrid["graph_context"]) == ("mix", "hybrid", None)
     assert without["graph_context"]["skipped"] == "the graph is switched off"
     assert (plain["graph_context"]["skipped"], other["graph_context"]["skipped"]) == (None, None)
     assert client.post("/query", json=asked).json()["graph_context"] == plain["graph_context"]

@@ -40,6 +40,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         "content": {"application/json": {"schema": _schema()}},
     },
 }
+GRAPH_OPTIONAL = (None, "auto", "agentic", "mix")
+"""Methods that become `hybrid` if a request disables the graph."""
 
 
 @router.post("/query", responses=RESPONSES, response_class=JSONResponse)
@@ -58,6 +60,8 @@ def _answer(engine: Engine, question: Question) -> dict[str, Any]:
     )
     overrides = question.graph.model_dump(exclude_none=True) if question.graph else {}
     options["graph"] = {"enabled": question.use_graph, **overrides}
+    if question.use_graph is False and options["method"] in GRAPH_OPTIONAL:
+        options["method"] = "hybrid"  # as memory_search does: the method tells which channels were searched
     recall = None
     if question.facts:
         result, recall = engine.query_with_facts(question.query, **options)
