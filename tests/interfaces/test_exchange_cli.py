@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from xml.etree import ElementTree
 
 import pytest
 
@@ -131,13 +132,35 @@ def test_texts_are_exported_if_the_format_has_them(graph, tmp_path):
     assert found["relationships"][0]["source_id"] == found["chunks"][0]["source_id"]
 
 
+@pytest.mark.parametrize(
+    "name, form, empty",
+    [
+        ("g.jsonl", "triples", ""),
+        ("g.csv", "triples-csv", "subject,predicate,object,weight,description,passage,subject_type,object_type\n"),
+        ("m.jsonl", "memory", ""),
+        ("g.json", "lightrag", '{"chunks": [], "entities": [], "relationships": []}'),
+        ("g.graphml", "graphml", None),
+    ],
+)
+def test_an_empty_graph_is_a_valid_empty_file(graph, tmp_path, name, form, empty):
+    """A script that exports a new namespace does not fail."""
+    assert "has no graph" in graph("export", name, "--format", form, "-N", "empty").err
+    text = (tmp_path / name).read_text()
+
+    if form == "graphml":
+        assert not [tag for tag in ElementTree.fromstring(text).iter() if tag.tag.endswith(("node", "edge"))]
+    elif form == "lightrag":
+        assert json.loads(text) == json.loads(empty)
+    else:
+        assert text.replace("\r", "") == empty
+
+
 def test_a_failed_export_leaves_the_old_file(graph, tmp_path):
     """No temporary file is left."""
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "g.csv").write_text("old")
 
-    assert "has no graph" in graph("export", "there/g.csv", "-N", "empty", expect=1).err
     assert "cannot write 'nowhere/g.csv'" in graph("export", "nowhere/g.csv", expect=1).err
     assert [path.name for path in folder.iterdir()] == ["g.csv"]
     assert (folder / "g.csv").read_text() == "old"

@@ -146,12 +146,11 @@ def _choose_form(file: Path) -> WriteForm:
 
 def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool, facts: bool) -> GivenGraph:
     from weft.admin.exchange_graphs import export_graph
-    from weft.errors import InputError
 
     total = engine.store.graph.count()[0]
     if not total and not (facts and engine.store.facts.count()[0]):
         hint = "build one with weft index PATH, or import one with weft import FILE"
-        raise InputError(f"namespace {engine.store.namespace!r} has no graph", hint=hint)
+        say(f"note: namespace {engine.store.namespace!r} has no graph; {hint}", err=True)
     with CountBar("exporting", total=total, unit="entities", quiet=session.verbosity < 0) as bar:
         return export_graph(
             engine,
