@@ -79,8 +79,11 @@ def index(
             return
         if not yes:
             check_cost(engine, *paths)
-        _report(session, _index_paths(session, engine, paths, prune=prune, workers=workers))
-        if watch:
+        receipt = _index_paths(session, engine, paths, prune=prune, workers=workers)
+        _report(session, receipt)
+        if not watch:
+            _check_indexed(paths, receipt)
+        else:
             say("watching for changes; Ctrl-C stops", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
 
@@ -118,6 +121,17 @@ def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, pr
             bar.advance(step.outcome != "skipped", extra=step.chunks)
 
         return engine.index(*paths, prune=prune, workers=workers, on_step=on_step)
+
+
+def _check_indexed(paths: tuple[str, ...], receipt: Receipt) -> None:
+    """Raise `InputError` if the only path is a file of which nothing was indexed."""
+    from pathlib import Path
+
+    from weft.errors import InputError
+
+    if len(paths) == 1 and not receipt.documents and receipt.skipped and not Path(paths[0]).is_dir():
+        first = receipt.skipped[0]
+        raise InputError(f"cannot index {paths[0]!r}: " + ": ".join(filter(None, (first.reason, first.detail))))
 
 
 def _index_stdin(session: Session, engine: Engine, *, source: str | None, title: str) -> None:
