@@ -336,6 +336,18 @@ def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
     assert "create the folder" in weft("--db", "no/where.db", "index", "notes", expect=1).err
 
 
+def test_a_file_given_by_name_that_cannot_be_read_is_an_error(weft, notes):
+    """In a folder or among other files it is skipped, because the rest is indexed."""
+    (notes / "broken.ipynb").write_text("{")
+
+    assert "error: cannot index 'notes/data.bin': binary" in weft("index", "notes/data.bin", expect=1).err
+    broken = weft("index", "notes/broken.ipynb", "--json", expect=1)
+    assert "error: cannot index 'notes/broken.ipynb': broken" in broken.err
+    assert broken.json["documents"] == 0
+    assert weft("index", "notes/data.bin", "notes/auth.md", "--json").json["documents"] == 1
+    assert weft("index", "notes", "--json").json["documents"] == 3
+
+
 def close_reader_early(arguments, *, cwd):
     """Run `weft ARGUMENTS` whose output nobody reads; return the exit code and the errors."""
     reader, writer = os.pipe()
@@ -379,9 +391,13 @@ def test_doctor_and_models_answer_without_a_store(weft):
     assert "unknown local model" in weft("models", "fetch", "hash", expect=1).err
 
 
-def test_an_empty_namespace_says_so_and_nothing_else(ask):
-    """The status is not degraded by an embedder that nothing needed."""
+def test_an_unknown_namespace_is_reported_with_those_that_exist(ask):
+    """A typing error is seen at once, and the status is not degraded by an embedder that nothing needed."""
+    note = "namespace 'nobody' does not exist; existing namespaces: 'default'"
     result = ask("-N", "nobody", "query", "anything", "--json", expect=3).json
 
-    assert result["notes"] == ["namespace 'nobody' is empty: nothing has been indexed"]
+    assert result["notes"] == [note]
     assert result["degraded"] is None
+    for verb in (("list",), ("stats",), ("entity", "list")):
+        assert ask(*verb, "-N", "nobody").err == f"note: {note}\n"
+    assert "note" not in ask("list").err + ask("namespaces", "-N", "nobody").err

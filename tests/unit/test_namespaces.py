@@ -4,6 +4,7 @@ import pytest
 
 from weft.config import read_settings
 from weft.engine.embedding import add_receipts
+from weft.engine.engine import open_engine
 from weft.engine.namespaces import Engines
 from weft.errors import ConfigError
 from weft.records import Receipt, Skipped
@@ -45,6 +46,20 @@ def test_a_namespace_keeps_the_embedder_it_was_indexed_with(tmp_path):
     assert later.engine("hashed").embedder.card.name == "hash"
     assert later.engine("new").embedder.card.name == later.settings.models.embedder
     later.close()
+
+
+def test_only_python_callers_learn_the_names_of_other_namespaces(tmp_path):
+    """A caller of a server may not know the namespaces of others."""
+    path = str(tmp_path / "weft.db")
+    with open_engine(path, namespace="mine", embedder="hash") as mine:
+        mine.add_text("The lighthouse keeper sings.", source="song")
+    with open_engine(path, namespace="mien", embedder="hash") as mistyped:
+        notes = mistyped.query("lighthouse").notes
+    server = Engines(read_settings({"store.db": path, "models.embedder": "hash"}))
+
+    assert notes == ("namespace 'mien' does not exist; existing namespaces: 'mine'",)
+    assert server.engine("mien").query("lighthouse").notes == ("namespace 'mien' is empty: nothing has been indexed",)
+    server.close()
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\x00b", "x" * 201])

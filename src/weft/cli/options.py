@@ -49,11 +49,12 @@ class Session:
         return (known if known != "none" else "rules") if graph else "none"
 
     @contextmanager
-    def open(self, *, must_exist: bool = True, **overrides: Any) -> Iterator[Engine]:
+    def open(self, *, must_exist: bool = True, notes_namespace: bool = True, **overrides: Any) -> Iterator[Engine]:
         """
         Open the engine for a `with` block.
 
-        Raise `InputError` for a missing file if `must_exist` is set, as by verbs that only read.
+        With `must_exist`, as for verbs that only read, raise `InputError` for a missing file. With `notes_namespace`
+        too, an unknown namespace is reported on stderr.
         """
         from weft.cli.progress import FetchBar
         from weft.config import is_missing
@@ -65,9 +66,10 @@ class Session:
         if must_exist and is_missing(db):
             raise InputError(f"store {db!r} does not exist", hint="create it with weft index PATH, or use another --db")
         is_quiet = self.verbosity < 0
-        engine = Engine(settings, on_fetch=None if is_quiet else FetchBar())
+        engine = Engine(settings, on_fetch=None if is_quiet else FetchBar(), lists_namespaces=True)
         try:
-            for note in engine.database.notes:
+            unknown = engine.namespace_note() if must_exist and notes_namespace else ""
+            for note in (*engine.database.notes, *([unknown] if unknown else ())):
                 say(f"note: {note}", err=True)
             yield engine
         finally:

@@ -26,7 +26,7 @@ from weft.engine.context_builder import build_context
 from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_usable
 from weft.engine.embedding import add_by_workers, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
-from weft.engine.input_checks import check_filter, check_question
+from weft.engine.input_checks import check_filter, check_question, describe_unknown_namespace
 from weft.engine.memory import Memory
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
@@ -88,8 +88,16 @@ class Engine:
         reranker: Reranker | Rerankers | None = None,
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+        lists_namespaces: bool = False,
     ) -> None:
+        """
+        Open the store of the settings.
+
+        With `lists_namespaces`, results in an unknown namespace name the existing ones. Servers leave it off, because
+        their callers may not know the namespaces of others.
+        """
         self.settings = settings
+        self._lists_namespaces = lists_namespaces
         self.database = database or open_database(settings)
         self._on_fetch = on_fetch
         self._clock = clock
@@ -285,7 +293,7 @@ class Engine:
         self.database.prefetch()  # overlaps with loading the embedder
         store = self.store
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
-        return find(
+        result = find(
             text,
             SearchContext(
                 store=store,
@@ -298,6 +306,8 @@ class Engine:
                 rerank=self.settings.rerank,
             ),
         )
+        note = self.namespace_note() if self._lists_namespaces and not result.evidence else ""
+        return replace(result, notes=(note,)) if note else result
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""
@@ -333,7 +343,12 @@ class Engine:
             error=error,
         )
         other = Engine(
-            self.settings, database=self.database, embedder=stand_in, reranker=self.reranking, clock=self._clock
+            self.settings,
+            database=self.database,
+            embedder=stand_in,
+            reranker=self.reranking,
+            clock=self._clock,
+            lists_namespaces=self._lists_namespaces,
         )
         other._recalls, other._token_counter, other._extractor = self._recalls, self._token_counter, self._extractor
         return other
@@ -414,6 +429,10 @@ class Engine:
         """Return the counts of the namespace."""
         return self.store.stats()
 
+    def namespace_note(self) -> str:
+        """Return a note that the namespace does not exist, with those that do; empty if it exists."""
+        return describe_unknown_namespace(self.database, self.settings.store.namespace)
+
     def close(self) -> None:
         """Close the database."""
         self.reranking.close()
@@ -484,4 +503,5 @@ def open_engine(
         read_settings(overrides, file=Path(config) if config is not None else None),
         embedder=embedder if not isinstance(embedder, str) else None,
         reranker=reranker if not isinstance(reranker, str) else None,
+        lists_namespaces=True,
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.errors import InputError
+from weft.errors import AccessDenied, InputError
 from weft.records import Filter
+from weft.store.base import Database
 
 MAX_SHOWN_CHARACTERS = 80
 """Longer values are cut in error messages."""
+MAX_LISTED_NAMESPACES = 20
+"""Maximum number of existing namespaces in a note."""
 
 
 def check_question(text: Any) -> None:
@@ -35,3 +38,18 @@ def show_value(value: Any) -> str:
     """Return the repr of a value, shortened for a message."""
     shown = repr(value)
     return shown if len(shown) <= MAX_SHOWN_CHARACTERS else shown[:MAX_SHOWN_CHARACTERS] + "…"
+
+
+def describe_unknown_namespace(database: Database, namespace: str) -> str:
+    """Return a note that a namespace does not exist and which ones do; empty if it exists or the store is empty."""
+    if database.store(namespace).find_documents(Filter(), limit=1):
+        return ""
+    try:
+        names = database.namespaces()
+    except AccessDenied:  # a restricted role on a server sees its own namespace only
+        return ""
+    if not names or namespace in names:
+        return ""
+    shown = ", ".join(map(repr, names[:MAX_LISTED_NAMESPACES]))
+    more = f" and {len(names) - MAX_LISTED_NAMESPACES:,} more" if len(names) > MAX_LISTED_NAMESPACES else ""
+    return f"namespace {namespace!r} does not exist; existing namespaces: {shown}{more}"

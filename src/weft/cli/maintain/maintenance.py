@@ -90,7 +90,7 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
     """List the namespaces of the store, or drop one."""
     from weft.context.serialise import stats_to_dict
 
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         if drop is not None:
             if not yes:
                 require_consent(f"delete everything in namespace {drop!r}?")
@@ -112,7 +112,7 @@ def check(session: Session, deep: bool, links: bool) -> int:
     """Check the store for inconsistencies. Exits with 1 if there are any."""
     if links:
         return _check_links(session)
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         problems = engine.database.check()
         if deep and not any(problem.repairable for problem in problems):  # a scan of damaged data proves nothing
             problems += engine.database.compare()
@@ -145,7 +145,7 @@ def repair(session: Session) -> int:
     from weft.errors import StoreCorrupt
 
     try:
-        with session.open() as engine:
+        with session.open(notes_namespace=False) as engine:
             done = engine.database.repair()
             problems = engine.database.check()
     except StoreCorrupt as error:  # the hint of the error is `weft repair`, which has just failed
@@ -180,7 +180,7 @@ def backup(session: Session, target: Path) -> None:
     Others may read and write meanwhile. Back up a server with its own tools, or a namespace with
     `weft copy --to FILE`.
     """
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         engine.database.backup(target)
     if session.verbosity >= 0:
         say(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
@@ -189,5 +189,5 @@ def backup(session: Session, target: Path) -> None:
 @verb()
 def compact(session: Session) -> None:
     """Reclaim free space and erase deleted text."""
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         engine.database.compact()

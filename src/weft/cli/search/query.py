@@ -117,7 +117,7 @@ def query(
 def _open(session: Session, paths: tuple[Path, ...]) -> Iterator[Engine]:
     """Open the configured store, or an in-memory store with the documents of `paths`."""
     if not paths:
-        with session.open() as engine:
+        with session.open(notes_namespace=False) as engine:  # the result has the note
             yield engine
         return
     if "store.db" in session.overrides:

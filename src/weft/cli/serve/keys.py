@@ -46,7 +46,7 @@ def list_keys(session: Session) -> None:
     from weft.context.serialise import key_to_dict
     from weft.engine.api_keys import Keyring
 
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         found = [key_to_dict(key) for key in Keyring(engine.database).all()]
     if session.as_json:
         print_json(found)
@@ -63,7 +63,7 @@ def revoke(session: Session, id: str, forget: bool) -> None:
     from weft.context.serialise import key_to_dict
     from weft.engine.api_keys import Keyring
 
-    with session.open() as engine:
+    with session.open(notes_namespace=False) as engine:
         ring = Keyring(engine.database)
         key = ring.revoke(id)
         if forget:
