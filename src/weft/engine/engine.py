@@ -66,7 +66,7 @@ from weft.records import (
     Skipped,
     StoreStats,
 )
-from weft.search.cite import cite
+from weft.search.cite import cite, find_hidden_prefix
 from weft.search.facts.blend import blend
 from weft.search.facts.recall_cache import RecallCache
 from weft.search.graph.relations import relations_in
@@ -423,7 +423,7 @@ class Engine:
     def cite(self, chunk_id: str) -> str:
         """Return the citation of a chunk. Raises `NotFound`."""
         document, chunks = self.get(chunk_id)
-        return cite(document, chunks[0])
+        return cite(document, chunks[0], hidden=find_hidden_prefix(self.store, [document.source]))
 
     def stats(self) -> StoreStats:
         """Return the counts of the namespace."""

@@ -13,6 +13,7 @@ from weft.load.file_types import UPLOAD
 from weft.load.folder import is_on_disk, source_of
 from weft.load.watch import iter_changes
 from weft.records import BrokenLink, Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
+from weft.search.cite import find_hidden_prefix
 from weft.store.base import Store
 from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
@@ -115,7 +116,7 @@ def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]
     """Return a document by id or source with its chunks, or the one chunk with this id. Raises `NotFound`."""
     if chunks := store.chunks([name]):
         return store.documents([chunks[0].document_id])[0], chunks
-    found = store.documents([name]) or _find_source(name, store=store)
+    found = store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
     if not found:
         text = f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}"
         raise NotFound(text, hint=_hint(name, store=store))
@@ -125,6 +126,12 @@ def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]
 def _find_source(source: str, *, store: Store) -> list[DocumentInfo]:
     found = store.find_documents(Filter(source_prefix=source), limit=1)
     return [document for document in found if document.source == source]
+
+
+def _find_shortened(source: str, *, store: Store) -> list[DocumentInfo]:
+    """Return the document of a source as citations show it, without the first folders."""
+    hidden = find_hidden_prefix(store)
+    return _find_source(hidden + source, store=store) if hidden else []
 
 
 def _hint(name: str, *, store: Store) -> str:

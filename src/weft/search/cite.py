@@ -1,12 +1,58 @@
-"""Citation of a chunk: source and lines or pages."""
+"""
+Citation of a chunk: source and lines or pages.
+
+An absolute source is shortened: citations start with the name of the folder that contains all absolute sources.
+
+    sources                                          citations
+    /home/x/notes/a/b.md, /home/x/notes/c.md         notes/a/b.md:3-9, notes/c.md:1
+    /home/x/notes/c.md, /home/x/letters/d.md         x/notes/c.md:1, x/letters/d.md:1
+    /home/x/notes/c.md, /srv/manual.md               unchanged: they share no folder
+    notes/c.md, text:standup, https://example.org    unchanged: not absolute
+"""
 
 from __future__ import annotations
 
-from weft.records import Chunk, DocumentInfo
+from collections.abc import Iterable
+from posixpath import commonpath
+
+from weft.records import Chunk, DocumentInfo, Filter
+from weft.store.base import StoreReader
+
+_ROOT = "/"
+_LAST_CHARACTER = "\U0010ffff"
 
 
-def cite(document: DocumentInfo, chunk: Chunk) -> str:
-    """Return `path:start-end`, `path:line` for a single line, `path:p3-4` for pages."""
+def cite(document: DocumentInfo, chunk: Chunk, *, hidden: str = "") -> str:
+    """Return `path:start-end`, `path:line` for a single line, `path:p3-4` for pages, without the prefix `hidden`."""
     mark = "p" if document.unit == "page" else ""
     start, end = chunk.start_line, chunk.end_line
-    return f"{document.source}:{mark}{start}" + (f"-{end}" if end != start else "")
+    return f"{document.source.removeprefix(hidden)}:{mark}{start}" + (f"-{end}" if end != start else "")
+
+
+def find_hidden_prefix(store: StoreReader, sources: Iterable[str] | None = None) -> str:
+    """
+    Return the prefix of absolute sources that citations leave out, with its final `/`; empty if there is none.
+
+    `sources` are those to be cited, if known; without an absolute one nothing is read. Otherwise this takes two
+    lookups in the order of sources, and one more for each folder between the cited sources and the common folder.
+    """
+    absolute = [source for source in sources or () if source.startswith(_ROOT)]
+    first = _find_after(store, _ROOT) if absolute or sources is None else ""
+    if not first:
+        return ""
+    # All sources follow `first` in their order, so a folder that contains it contains all, or a later one is outside.
+    folder = commonpath([_folder(source) or _ROOT for source in (first, *absolute)]).rstrip("/")
+    while folder and _find_after(store, f"{folder}/{_LAST_CHARACTER}"):
+        folder = _folder(folder)
+    return folder.rpartition("/")[0] + "/" if folder else ""
+
+
+def _find_after(store: StoreReader, source: str) -> str:
+    """Return the next absolute source in the order of sources; empty if there is none."""
+    found = store.find_documents(Filter(), after=source, limit=1)
+    return found[0].source if found and found[0].source.startswith(_ROOT) else ""
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a path; the id of a record, after `#`, is no part of the path."""
+    return path.partition("#")[0].rpartition("/")[0]

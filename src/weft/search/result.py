@@ -8,7 +8,7 @@ from types import MappingProxyType
 from weft.rank.gate import Verdict
 from weft.records import ChannelHit, Evidence, Filter, Hit, Query, Ranking, Rejected, Result, Status
 from weft.search.chunks import Chunks
-from weft.search.cite import cite
+from weft.search.cite import cite, find_hidden_prefix
 from weft.search.graph.channel import Explain
 from weft.search.graph.join import Joined
 from weft.search.question.choose_method import Plan
@@ -88,7 +88,8 @@ def read_evidence(
     documents = {document.id: document for document in store.documents(ids)}
     # Another process may have deleted a document between two reads.
     owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
-    citations = {id: cite(document, texts[id]) for id, document in owners.items()}
+    hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
+    citations = {id: cite(document, texts[id], hidden=hidden) for id, document in owners.items()}
     # A chunk that the walk reached but the graph channel did not return has no path.
     sources = explain({id: citations[id] for id in found.get("graph", ()) if id in citations})
     return [

@@ -23,7 +23,7 @@ from weft.errors import InputError, NotFound
 from weft.extract.names import name_key
 from weft.facts.lifecycle import is_live
 from weft.records import Chunk, DocumentInfo
-from weft.search.cite import cite
+from weft.search.cite import cite, find_hidden_prefix
 from weft.tools.arguments import read_arguments
 from weft.tools.definitions import TOOLS, ToolDefinition
 from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
@@ -109,7 +109,9 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document or a passage, in pages if it is long."""
     document, chunks = find_cited(engine, values["id"])
-    passages, cursor = cut_page([_passage(document, chunk) for chunk in chunks], cursor=values.get("cursor", ""))
+    hidden = find_hidden_prefix(engine.store, [document.source])
+    shown = [_passage(document, chunk, hidden=hidden) for chunk in chunks]
+    passages, cursor = cut_page(shown, cursor=values.get("cursor", ""))
     described = {**document_to_dict(document), "metadata": _metadata(document)}
     return {**described, "passages": passages, **_next(cursor)}
 
@@ -223,7 +225,7 @@ def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document in the format of connector clients."""
     document, chunks = find_cited(engine, values["id"])
     metadata = {**_metadata(document), "source": document.source}
-    text = whole_text(document, chunks)
+    text = whole_text(engine, document, chunks)
     return {"id": values["id"], "title": document.title, "text": text, "url": url_of(document), "metadata": metadata}
 
 
@@ -259,13 +261,13 @@ def find_cited(engine: Engine, name: str) -> tuple[DocumentInfo, list[Chunk]]:
     return document, cited or chunks
 
 
-def whole_text(document: DocumentInfo, chunks: list[Chunk]) -> str:
+def whole_text(engine: Engine, document: DocumentInfo, chunks: list[Chunk]) -> str:
     """Return the text of a document from its chunks, cut at `MAX_DOCUMENT_CHARACTERS`."""
     text: list[str] = []
     size = 0
     for chunk in chunks:
         if text and size + len(chunk.text) > MAX_DOCUMENT_CHARACTERS:
-            text.append(f"[… continues at {cite(document, chunk)}; memory_get reads it in pages]")
+            text.append(f"[… continues at {engine.cite(chunk.id)}; memory_get reads it in pages]")
             break
         text.append(shorten(chunk.text, size=MAX_DOCUMENT_CHARACTERS))
         size += len(chunk.text)
@@ -359,10 +361,10 @@ def _remembered_fact(fact: Mapping[str, Any]) -> dict[str, Any]:
     return {name: fact[name] for name in wanted if fact.get(name) is not None}
 
 
-def _passage(document: DocumentInfo, chunk: Chunk) -> dict[str, Any]:
+def _passage(document: DocumentInfo, chunk: Chunk, *, hidden: str) -> dict[str, Any]:
     return {
         "id": chunk.id,
-        "citation": cite(document, chunk),
+        "citation": cite(document, chunk, hidden=hidden),
         "heading": list(chunk.heading),
         "text": shorten(chunk.text, size=MAX_DOCUMENT_CHARACTERS),
     }

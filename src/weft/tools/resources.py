@@ -64,7 +64,7 @@ def read_resource(engine: Engine, uri: str) -> ToolResource:
     if uri.startswith(DOCUMENT):
         document, chunks = find_cited(engine, unquote(uri.removeprefix(DOCUMENT)))
         found = _document_resource(document)
-        return ToolResource(uri=uri, name=found.name, title=found.title, text=whole_text(document, chunks))
+        return ToolResource(uri=uri, name=found.name, title=found.title, text=whole_text(engine, document, chunks))
     if uri.startswith(ENTITY):
         name = unquote(uri.removeprefix(ENTITY))
         if not name.strip():

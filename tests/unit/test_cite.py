@@ -1,0 +1,51 @@
+"""Citations of absolute sources start with the name of the common folder."""
+
+import pytest
+
+from weft.engine.engine import open_engine
+from weft.tools.calls import call_tool
+
+
+@pytest.fixture
+def library(tmp_path):
+    """An engine whose store lies apart from the documents, and the folder above these."""
+    store, texts = tmp_path / "store", tmp_path / "texts"
+    for folder in (store, texts / "notes" / "a"):
+        folder.mkdir(parents=True)
+    (texts / "notes" / "a" / "b.md").write_text("# Lighthouse\n\nThe keeper sings.\n")
+    (texts / "notes" / "c.md").write_text("# Harbour\n\nThe crane rests.\n")
+    with open_engine(store / "weft.db", embedder="hash") as engine:
+        engine.index(texts / "notes")
+        yield engine, texts
+
+
+def cited(engine, text):
+    piece = engine.query(text, method="keyword").evidence[0]
+    return piece.citation, piece.document.source
+
+
+def test_a_citation_starts_with_the_indexed_folder(library):
+    """The source stays absolute, and the citation is understood wherever a source is."""
+    engine, texts = library
+    citation, source = cited(engine, "lighthouse keeper")
+    piece = engine.query("lighthouse keeper", method="keyword").evidence[0]
+
+    assert (citation, source) == ("notes/a/b.md:3", f"{texts}/notes/a/b.md")
+    assert engine.cite(piece.chunk.id) == citation
+    assert engine.get("notes/a/b.md")[0].source == source
+    found = call_tool(engine, "memory_get", {"id": citation}).values
+    assert [passage["citation"] for passage in found["passages"]] == [citation]
+
+
+def test_all_absolute_sources_have_one_common_folder(library):
+    """Texts that are no files do not count; a second folder makes citations longer."""
+    engine, texts = library
+    engine.add_text("The crane is red.", source="standup")
+
+    assert cited(engine, "harbour")[0] == "notes/c.md:3"
+    (texts / "zoo").mkdir()
+    (texts / "zoo" / "d.md").write_text("# Zebra\n\nIt grazes.\n")
+    engine.index(texts / "zoo")
+    assert cited(engine, "harbour")[0] == "texts/notes/c.md:3"
+    assert cited(engine, "zebra")[0] == "texts/zoo/d.md:3"
+    assert cited(engine, "standup red")[0] == "text:standup:1"
