@@ -77,7 +77,7 @@ def test_no_embedder_is_a_choice_too(open_at):
     without = open_at(models__embedder="none")
     with pytest.raises(SchemaMismatch, match="the settings name no embedder") as caught:
         without.add_text("x", source="c")
-    assert caught.value.hint == "--embedder fake/words"
+    assert caught.value.hint == "pass --embedder fake/words, or set models.embedder"
     assert sources(without.query("dogs bark")) == ["text:b"]
 
 
