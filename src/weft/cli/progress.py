@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 10.0
 """Seconds between two lines in a pipe."""
+WINDOW_SECONDS = 30.0
+"""Seconds over which the rate is measured. One call of a slow embedder takes several seconds."""
 MIN_DONE = 10
 """Number of steps before the remaining time is printed, because the first steps include loading the model."""
 
@@ -48,49 +52,63 @@ class FetchBar:
 
 
 class CountBar:
-    """Bar with the number of finished steps, the rate of a unit, and the remaining time."""
+    """Bar with the number of finished steps, the rate of a unit over the last seconds, and the remaining time."""
 
     def __init__(self, label: str, *, total: int | None, unit: str, quiet: bool) -> None:
         self._label, self._total, self._unit = label, total, unit
-        self._start = self._last = time.monotonic()
+        self._last = time.monotonic()
         self._done = self._extra = 0
+        self._steps, self._units = RecentRate(start=self._last), RecentRate(start=self._last)
         self._bar: Progress | None = None
         self._quiet = quiet
+        self._lock = threading.Lock()
         if not quiet and sys.stderr.isatty():
             self._bar = _make_count_bar()
-            self._task = self._bar.add_task(label, total=total, rate="")
+            self._task = self._bar.add_task(label, total=total, rate="", left="")
 
     def expect(self, total: int) -> None:
         """Set the total number of steps once it is known."""
-        if total != self._total and self._bar is not None:
-            self._bar.update(self._task, total=total)
-        self._total = total
+        self._set_total(total)
 
     def advance(self, count: int = 1, *, extra: int = 0) -> None:
         """Add `count` finished steps and `extra` of the unit whose rate is printed."""
         self._done += count
         self._extra += extra
         if self._total is not None and self._done > self._total:  # a file may hold more records than estimated
-            self._forget_total()
+            self._set_total(None)
+        self._show()
+
+    def update(self, done: int, *, total: int | None) -> None:
+        """Set the number of finished steps, which are the unit too, and the total as far as it is known."""
+        with self._lock:  # planning and embedding report from two threads
+            self._done = self._extra = done
+            self._set_total(total)
+            self._show()
+
+    def _set_total(self, total: int | None) -> None:
+        if total != self._total and self._bar is not None:
+            self._bar.update(self._task, total=total)
+        self._total = total
+
+    def _show(self) -> None:
         now = time.monotonic()
-        rate = f"{self._extra / max(now - self._start, 1e-9):.1f} {self._unit}/s" if self._extra else ""
+        self._steps.add(self._done, now)
+        self._units.add(self._extra, now)
+        per_second = self._units.per_second()
+        rate, left = f"{per_second:.1f} {self._unit}/s" if per_second else "", self._left()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, rate=rate)
+            self._bar.update(self._task, completed=self._done, rate=rate, left=left)
         elif not self._quiet and now - self._last >= EVERY_SECONDS:
             self._last = now
-            say(f"{self._label}: {self._line(now, rate)}", err=True)
+            count = f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}"
+            say(f"{self._label}: {', '.join(part for part in (count, rate, left) if part)}", err=True)
 
-    def _forget_total(self) -> None:
-        self._total = None
-        if self._bar is not None:
-            self._bar.update(self._task, total=None)
-
-    def _line(self, now: float, rate: str) -> str:
-        parts = [f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}", rate]
-        if self._total and self._done >= min(MIN_DONE, self._total):
-            left = (now - self._start) / self._done * max(0, self._total - self._done)
-            parts.append(f"{left:.0f} s left")
-        return ", ".join(part for part in parts if part)
+    def _left(self) -> str:
+        """Return the remaining time; empty before it can be estimated, and when no step is left to wait for."""
+        per_second = self._steps.per_second()
+        if not self._total or self._done >= self._total or self._done < MIN_DONE or not per_second:
+            return ""
+        return f"{(self._total - self._done) / per_second:.0f} s left"
 
     def __enter__(self) -> CountBar:
         if self._bar is not None:
@@ -102,6 +120,24 @@ class CountBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class RecentRate:
+    """Rate of a counter over the last `WINDOW_SECONDS`, so that loading the model does not count for long."""
+
+    def __init__(self, *, start: float) -> None:
+        self._samples = deque([(start, 0)])
+
+    def add(self, count: int, now: float) -> None:
+        """Record the counter at a time in seconds."""
+        self._samples.append((now, count))
+        while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_SECONDS:
+            self._samples.popleft()
+
+    def per_second(self) -> float:
+        """Return the increase per second; 0 if it is unknown."""
+        (start, first), (end, last) = self._samples[0], self._samples[-1]
+        return (last - first) / max(end - start, 1e-9)
 
 
 def _make_download_bar() -> Progress:
@@ -120,7 +156,6 @@ def _make_count_bar() -> Progress:
         Progress,
         SpinnerColumn,
         TextColumn,
-        TimeRemainingColumn,
     )
 
     return Progress(
@@ -129,6 +164,6 @@ def _make_count_bar() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
     )

@@ -14,7 +14,7 @@ from weft.index import run
 from weft.index.embedding_cost import EmbedPreview, Meter
 from weft.index.job_queue import Components
 from weft.index.plan import Prepared
-from weft.index.progress import Step, stop_note
+from weft.index.progress import EmbeddingProgress, Step, stop_note
 from weft.index.reembed import embed_facts, preview_reembed, reembed
 from weft.models.base import CachingEmbedder, Embedder
 from weft.records import Document, Receipt, Skipped, Usage
@@ -24,7 +24,11 @@ Items = Iterable[Document | Skipped]
 
 
 def add_documents(
-    documents: Iterable[Document | Prepared | Skipped], components: Components, *, on_step: Callable[[Step], None]
+    documents: Iterable[Document | Prepared | Skipped],
+    components: Components,
+    *,
+    on_step: Callable[[Step], None],
+    on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
 ) -> Receipt:
     """Index documents in this process."""
     before, written = Meter.of(components.embedder), list[str]()
@@ -36,6 +40,7 @@ def add_documents(
         extractor=components.extractor,
         fact_reader=components.fact_reader(),
         on_step=_note_written(written, on_step),
+        on_texts=on_texts,
     )
     receipt = _with_facts(_with_broken_links(receipt, written, components), components)
     done = Meter.of(components.embedder) - before

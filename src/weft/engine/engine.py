@@ -46,7 +46,7 @@ from weft.errors import ConfigError, WeftError
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
-from weft.index.progress import Step
+from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
@@ -133,6 +133,7 @@ class Engine:
         prune: bool = False,
         workers: int = 1,
         on_step: Callable[[Step], None] = lambda step: None,
+        on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
     ) -> Receipt:
         """
         Index files and folders; unchanged documents are skipped.
@@ -143,7 +144,7 @@ class Engine:
         """
         roots, seen = read_paths(paths), set[str]()
         items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
-        receipt = self.add(items, workers=workers, on_step=on_step)
+        receipt = self.add(items, workers=workers, on_step=on_step, on_texts=on_texts)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(deleted))
@@ -188,10 +189,11 @@ class Engine:
         *,
         workers: int = 1,
         on_step: Callable[[Step], None] = lambda step: None,
+        on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
     ) -> Receipt:
         """Index documents of the caller, each under its own source."""
         if workers == 1:
-            return add_documents(documents, self.components(), on_step=on_step)
+            return add_documents(documents, self.components(), on_step=on_step, on_texts=on_texts)
         return add_by_workers(
             documents,
             self.components(),

@@ -4,13 +4,13 @@ Embedding and writing of planned documents, overlapped with planning the next on
     caller:        plan 1 │ plan 2  │ plan 3  │ write 1 │ plan 4  │ write 2 │ …
     embed thread:         │ embed 1 ┴ embed 2 ┴ embed 3 ┴ …
 
-A number stands for one group of documents: one call of the embedder, one transaction.
+A number stands for one group of documents: one transaction, and one call of the embedder unless a document is large.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -35,6 +35,9 @@ Maximum number of texts that are submitted but not written.
 
 The embedder works while a slow transaction is written.
 """
+
+MAX_TEXTS_PER_CALL = 4 * TEXTS_PER_GROUP
+"""Maximum number of texts in one call of the embedder, so that the progress within a large document is known."""
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -81,7 +84,14 @@ class BatchWriter:
         """Start to embed a group; write earlier groups if the embedder was idle or too many texts are pending."""
         was_idle = all(group.batches.done() for group in self._pending)
         fact_entities = self._find_fact_entities(plans)
-        batches = self._pool.submit(make_batches, plans, embedder=self._embedder, fact_entities=fact_entities)
+        self._counts.add_planned(len(plans), sum(count_texts(plan) for plan in plans) + len(fact_entities))
+        batches = self._pool.submit(
+            make_batches,
+            plans,
+            embedder=self._embedder,
+            fact_entities=fact_entities,
+            on_texts=self._counts.add_texts,
+        )
         self._pending.append(_PendingGroup(plans=plans, fact_entities=fact_entities, batches=batches))
         while len(self._pending) > 1 and (was_idle or sum(group.size for group in self._pending) > MAX_PENDING_TEXTS):
             self._write_first()
@@ -106,6 +116,7 @@ class BatchWriter:
     def _write_first(self) -> None:
         group = self._pending.popleft()
         self._store.write(*group.batches.result())
+        self._counts.pending_documents -= len(group.plans)
         if self._embedder:
             self._counts.embedded += sum(count_texts(plan) for plan in group.plans) + len(group.fact_entities)
         for plan in group.plans:
@@ -115,23 +126,30 @@ class BatchWriter:
 
 
 def make_batches(
-    plans: Sequence[Plan], *, embedder: Embedder | None, fact_entities: Mapping[str, str] = NO_TEXTS
+    plans: Sequence[Plan],
+    *,
+    embedder: Embedder | None,
+    fact_entities: Mapping[str, str] = NO_TEXTS,
+    on_texts: Callable[[int], None] = lambda count: None,
 ) -> list[Batch]:
     """
-    Embed all texts of a group in one call; return one batch per plan.
+    Embed the texts of a group; return one batch per plan.
 
-    `fact_entities` are texts of fact entities, by key.
+    `fact_entities` are texts of fact entities, by key. `on_texts` is called with the number of texts of each call of
+    the embedder: a large document takes several calls.
     """
     texts, entities = collect_texts(plans)
     vectors: dict[str, Vector] = {}
     entity_vectors: dict[tuple[str, str], Vector] = {}
     fact_vectors: dict[str, Vector] = {}
     if embedder and (texts or entities or fact_entities):
-        rows = embedder.embed([*texts.values(), *entities.values(), *fact_entities.values()])
+        rows = _embed([*texts.values(), *entities.values(), *fact_entities.values()], embedder, on_texts=on_texts)
         entities_start, facts_start = len(texts), len(texts) + len(entities)
         vectors = dict(zip(texts, rows[:entities_start], strict=True))
         entity_vectors = dict(zip(entities, rows[entities_start:facts_start], strict=True))
         fact_vectors = dict(zip(fact_entities, rows[facts_start:], strict=True))
+    elif texts or entities:
+        on_texts(len(texts) + len(entities))
     model = embedder.card.fingerprint if embedder else ""
     return [
         make_batch(
@@ -143,6 +161,16 @@ def make_batches(
         )
         for plan in plans
     ]
+
+
+def _embed(texts: Sequence[str], embedder: Embedder, *, on_texts: Callable[[int], None]) -> list[Vector]:
+    """Return the vectors of texts; each call of the embedder gets at most `MAX_TEXTS_PER_CALL` of them."""
+    rows: list[Vector] = []
+    for start in range(0, len(texts), MAX_TEXTS_PER_CALL):
+        part = texts[start : start + MAX_TEXTS_PER_CALL]
+        rows.extend(embedder.embed(part))
+        on_texts(len(part))
+    return rows
 
 
 def collect_texts(plans: Sequence[Plan]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:

@@ -22,11 +22,24 @@ class Step:
     """`added`, `changed`, `unchanged` or `skipped`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingProgress:
+    """Progress report within documents: texts of the documents planned so far."""
+
+    texts: int
+    """Embedded texts."""
+    planned_texts: int
+    planned_documents: int
+    """Documents whose texts are known, including unchanged and skipped ones."""
+
+
 @dataclass(kw_only=True)
 class ReceiptBuilder:
     """Counters of an index run. Reports each document and skipped file to `on_step`."""
 
     on_step: Callable[[Step], None] = lambda step: None
+    on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None
+    """Called when documents are planned, and from the thread that embeds after every call of the embedder."""
     start: float = field(default_factory=time.perf_counter)
     outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0))
     chunks: int = 0
@@ -35,6 +48,9 @@ class ReceiptBuilder:
     facts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     embedding: Usage = field(default_factory=Usage)
+    texts: int = 0
+    planned_texts: int = 0
+    pending_documents: int = 0
 
     def iter_documents(self, items: Iterable[T | Skipped]) -> Iterator[T]:
         """Yield the documents; record the skipped files."""
@@ -50,6 +66,21 @@ class ReceiptBuilder:
         self.chunks += chunks
         self.facts += facts
         self.on_step(Step(source=source, chunks=chunks, outcome=outcome))
+
+    def add_planned(self, documents: int, texts: int) -> None:
+        """Count documents that are planned but not written, and their texts."""
+        self.pending_documents += documents
+        self.planned_texts += texts
+        self._report_texts()
+
+    def add_texts(self, count: int) -> None:
+        """Count embedded texts. Only one thread may call this."""
+        self.texts += count
+        self._report_texts()
+
+    def _report_texts(self) -> None:
+        planned = sum(self.outcomes.values()) + len(self.skipped) + self.pending_documents
+        self.on_texts(EmbeddingProgress(texts=self.texts, planned_texts=self.planned_texts, planned_documents=planned))
 
     def add_skipped(self, item: Skipped) -> None:
         """Record one file or record that was not indexed."""

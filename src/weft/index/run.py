@@ -22,7 +22,7 @@ from weft.index.batch_writer import BatchWriter, collect_texts, is_full
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
 from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
-from weft.index.progress import ReceiptBuilder, Step
+from weft.index.progress import EmbeddingProgress, ReceiptBuilder, Step
 from weft.index.reembed import find_new_fact_entities, preview_facts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
@@ -41,6 +41,7 @@ def index_documents(
     extractor: Extractor | None = None,
     fact_reader: FactReader | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
+    on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
 ) -> Receipt:
     """
     Write every new or changed document; return the counts. Prepared documents come from `plan.prepare`.
@@ -49,7 +50,7 @@ def index_documents(
     the others. At a cost limit of the extractor or the embedder the run ends early; the receipt names the limit.
     """
     take_usage(extractor)  # resets the usage of an earlier run that failed
-    counts = ReceiptBuilder(on_step=on_step)
+    counts = ReceiptBuilder(on_step=on_step, on_texts=on_texts)
     make = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
 
     def draft(item: Document | Prepared) -> Prepared | None:

@@ -14,7 +14,7 @@ from weft.cli.terminal import say
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
-    from weft.index.progress import Step
+    from weft.index.progress import EmbeddingProgress, Step
     from weft.records import Receipt
 
 MAX_WORKERS = 64
@@ -114,13 +114,20 @@ def _overrides(
 def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool, workers: int) -> Receipt:
     if workers == 0 and session.verbosity >= 0:
         say("waiting for `weft worker` processes on this store; Ctrl-C stops", err=True)
-    total = engine.count(*paths)
-    with CountBar("indexing", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
+    documents = engine.count(*paths)
+    unit = "texts" if workers == 1 else "documents"
+    total = None if workers == 1 else documents
+    with CountBar("indexing", total=total, unit=unit, quiet=session.verbosity < 0) as bar:
 
         def on_step(step: Step) -> None:
-            bar.advance(step.outcome != "skipped", extra=step.chunks)
+            if workers != 1:  # other processes report whole documents only
+                bar.advance(step.outcome != "skipped", extra=1)
 
-        return engine.index(*paths, prune=prune, workers=workers, on_step=on_step)
+        def on_texts(progress: EmbeddingProgress) -> None:
+            share = max(1.0, documents / max(1, progress.planned_documents))
+            bar.update(progress.texts, total=round(progress.planned_texts * share))
+
+        return engine.index(*paths, prune=prune, workers=workers, on_step=on_step, on_texts=on_texts)
 
 
 def _check_indexed(paths: tuple[str, ...], receipt: Receipt) -> None:
