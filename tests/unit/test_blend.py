@@ -28,15 +28,15 @@ FACTS = [
     GivenFact(subject="DuckDB", predicate="type", value="embedded OLAP database"),
 ]
 NARRATIVE = """\
-### 👤 USER CONTEXT
-- prefers: dark mode
-- works_on: JACQ Project
-
 ### 💡 CONTEXT: JACQ Project
 - uses: DuckDB
 
 ### 💡 CONTEXT: DuckDB
 - type: embedded OLAP database
+
+### 👤 USER CONTEXT
+- works_on: JACQ Project
+- prefers: dark mode
 """
 ASKED = "What is the JACQ Project?"
 PAGES = {"JACQ Project": "JACQ Project charts the tides of the north coast.", "Menu": "Soup on Mondays."}
@@ -212,5 +212,5 @@ def test_every_format_has_the_facts_first_in_the_same_budget(format):
     engine = open_on(context_format=format, context_budget=120)
     values = engine.memory_search(ASKED)
 
-    assert values["context"].startswith("### 👤 USER CONTEXT\n")
+    assert values["context"].startswith("### 💡 CONTEXT: JACQ Project\n")
     assert engine._counter.count(values["context"]) <= 120

@@ -24,11 +24,6 @@ JACQ = [
     GivenFact(subject="DuckDB", predicate="supports", value="vector search via VSS extension"),
 ]
 NARRATIVE = """\
-### 👤 USER CONTEXT
-- prefers: dark mode
-- prefers: TypeScript over JavaScript
-- works_on: JACQ Project
-
 ### 💡 CONTEXT: JACQ Project
 - uses: DuckDB
 - uses: Next.js 16
@@ -37,6 +32,11 @@ NARRATIVE = """\
 ### 💡 CONTEXT: DuckDB
 - type: embedded OLAP database
 - supports: vector search via VSS extension
+
+### 👤 USER CONTEXT
+- works_on: JACQ Project
+- prefers: dark mode
+- prefers: TypeScript over JavaScript
 """
 
 

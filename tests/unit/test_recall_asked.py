@@ -119,3 +119,20 @@ def test_words_can_be_left_aside(make_engine):
     found = told(engine.memory.recall("What do you know about me?"))
     assert len(found) == 10
     assert "user blood_type A" not in told(engine.memory.recall("What is my blood type, by habit?"))
+
+
+@pytest.mark.parametrize("budget", [60, 120])
+def test_facts_about_the_user_leave_room_for_the_facts_asked_for(make_engine, budget):
+    """Facts about the named entity come first; facts about the user fill the rest of the budget."""
+    weak = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}", confidence=0.3) for n in range(12)]
+    about = [
+        GivenFact(subject="Kiln Log", predicate="stores", value="firing curves"),
+        GivenFact(subject="Kiln Log", predicate="runs_on", value="a tablet"),
+    ]
+    engine = make_engine([*weak, *about])
+    text = engine.memory.context(engine.memory.recall("What is Kiln Log?"), budget=budget).text
+
+    assert text.startswith("### 💡 CONTEXT: Kiln Log\n- stores: firing curves\n- runs_on: a tablet\n")
+    assert "### 👤 USER CONTEXT\n- habit_" in text
+    own = engine.memory.context(engine.memory.recall("What is my habit number 7?"), budget=budget).text
+    assert own.startswith("### 👤 USER CONTEXT\n- habit_7: number 7\n")

@@ -14,34 +14,48 @@ USER = "user"
 
 def build_narrative(facts: Sequence[Recalled], *, count: Callable[[str], int], budget: int) -> Context:
     """
-    Return facts as sections by subject: the user first, then other subjects in order of appearance.
+    Return facts as sections by subject: entities of the question first, the user after them.
 
-    The text has at most `budget` tokens by `count`. If not all facts fit, the last ones are omitted, and the last line
-    gives their number.
+    A question about the user has the user first. The text has at most `budget` tokens by `count`. If not all facts fit,
+    those of the lowest priority are omitted, and the last line gives their number.
     """
-    ordered = _by_subject(facts)
+    ordered = _by_priority(facts)
 
     def text(number: int) -> str:
         return _write(ordered[:number], omitted=len(ordered) - number)
 
     shown = largest_fitting(len(ordered), fits=lambda number: count(text(number)) <= budget)
     made = text(shown) if shown else ""
-    sources = tuple({"type": "fact", "id": piece.fact.id, "name": piece.fact.subject_name} for piece in ordered[:shown])
+    written = [piece.fact for section in _sections(ordered[:shown]) for piece in section]
+    sources = tuple({"type": "fact", "id": fact.id, "name": fact.subject_name} for fact in written)
     return Context(text=made, tokens=count(made), sources=sources, omitted=len(ordered) - shown)
 
 
-def _by_subject(facts: Sequence[Recalled]) -> list[Recalled]:
-    places: dict[str, int] = {USER: -1}
+def _by_priority(facts: Sequence[Recalled]) -> list[Recalled]:
+    places: dict[str, int] = {}
     for place, piece in enumerate(facts):
         places.setdefault(piece.fact.subject, place)
-    return sorted(facts, key=lambda piece: places[piece.fact.subject])
+
+    def order(piece: Recalled) -> tuple[int, bool, int]:
+        is_user = piece.fact.subject == USER
+        return piece.priority, is_user if piece.priority else not is_user, places[piece.fact.subject]
+
+    return sorted(facts, key=order)
+
+
+def _sections(facts: Sequence[Recalled]) -> list[list[Recalled]]:
+    """Return facts grouped by subject, in the order of each subject's first fact."""
+    sections: dict[str, list[Recalled]] = {}
+    for piece in facts:
+        sections.setdefault(piece.fact.subject, []).append(piece)
+    return list(sections.values())
 
 
 def _write(facts: Sequence[Recalled], *, omitted: int) -> str:
-    sections: dict[str, list[str]] = {}
-    for piece in facts:
-        fact = piece.fact
-        head = "### 👤 USER CONTEXT" if fact.subject == USER else f"### 💡 CONTEXT: {flat(fact.subject_name)}"
-        sections.setdefault(fact.subject, [head]).append(f"- {flat(fact.predicate)}: {flat(fact.value)}")
-    parts = ["\n".join(lines) for lines in sections.values()]
+    parts = []
+    for section in _sections(facts):
+        first = section[0].fact
+        head = "### 👤 USER CONTEXT" if first.subject == USER else f"### 💡 CONTEXT: {flat(first.subject_name)}"
+        lines = [f"- {flat(piece.fact.predicate)}: {flat(piece.fact.value)}" for piece in section]
+        parts.append("\n".join([head, *lines]))
     return "\n\n".join([*parts, *([f"[omitted {omitted}]"] if omitted else [])]) + "\n"

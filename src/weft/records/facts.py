@@ -132,6 +132,8 @@ class Recalled:
     """Factors of `score`: confidence, source, decay, usage, status."""
     match: float = 0.0
     """Number of words shared with the question, plus half of the match of the preceding fact."""
+    priority: int = 0
+    """Order within a token budget; 0 for facts about the entities of the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from weft.models.base import Embedder
 from weft.records import Anchor, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
 from weft.search.confidence import min_relevant_cosine
 from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, match, pick
+from weft.search.facts.priority import set_priority
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.search.question.entities import USER
 from weft.search.question.read import read_question
@@ -95,9 +96,11 @@ def answer(
     read = about or partial(store.facts.about, at=at)
     matched = wanted if options.by_words else frozenset()
     facts = activate_facts(keys, about=read, options=options, at=at, wanted=matched)
-    if not _is_known(anchors, facts) and not _concerns_user(question, facts, wanted):
+    concerns_user = _concerns_user(question, facts, wanted)
+    if not _is_known(anchors, facts) and not concerns_user:
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
+    facts = set_priority(facts, topics=_topics(anchors, named, concerns_user=concerns_user))
     return Recall(
         text=question.text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded
     )
@@ -203,6 +206,13 @@ def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
     """Return True if a fact is about an anchor of the question."""
     about = {anchor.entity.key for anchor in anchors}
     return any(piece.fact.subject in about or piece.fact.object in about for piece in facts)
+
+
+def _topics(anchors: Sequence[Anchor], named: Sequence[FactEntity], *, concerns_user: bool) -> set[str]:
+    """Return the entities that a question is about: those it names, else the user or the close ones."""
+    if named or not concerns_user:
+        return {entity.key for entity in named} or {anchor.entity.key for anchor in anchors}
+    return {USER}
 
 
 def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozenset[str]) -> bool:
