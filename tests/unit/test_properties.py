@@ -124,6 +124,7 @@ def test_chinese_lines_are_read():
     "fields",
     [
         {"source": "a.jsonl#7"},
+        {"source": "refs.bib#turing1950"},
         {"source": "a.json#x.md"},
         {"source": "a.html"},
         {"source": "a.PDF"},
