@@ -133,7 +133,7 @@ def test_what_the_user_decided_about_stays(store, verb):
         case "confirm":
             write_path.confirm(fact.id, store=store, options=OPTIONS, now=NOW + DAY)
         case "reject":
-            write_path.reject(fact.id, store=store, now=NOW + DAY)
+            write_path.reject(fact.id, store=store, options=OPTIONS, now=NOW + DAY)
         case _:
             write_path.expire(fact.id, store=store, at=NOW + DAY, now=NOW + DAY)
     decided = stated(store)
@@ -232,7 +232,7 @@ def play(store, steps):
             case "forget" if facts:
                 store.facts.forget([facts[first % len(facts)].id])
             case "reject" if facts and facts[first % len(facts)].status != "rejected":
-                write_path.reject(facts[first % len(facts)].id, store=store, now=now)
+                write_path.reject(facts[first % len(facts)].id, store=store, options=OPTIONS, now=now)
             case "confirm" if facts and facts[first % len(facts)].status == "staged":
                 write_path.confirm(facts[first % len(facts)].id, store=store, options=OPTIONS, now=now)
     return now

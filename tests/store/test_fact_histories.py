@@ -64,7 +64,7 @@ def play(store, steps):
                     if verb == "confirm":
                         write_path.confirm(id, store=store, options=OPTIONS, now=now)
                     elif verb == "reject":
-                        write_path.reject(id, store=store, now=now)
+                        write_path.reject(id, store=store, options=OPTIONS, now=now)
                     elif verb == "expire":
                         write_path.expire(id, store=store, at=now + days * DAY, now=now)
                     elif verb == "forget":

@@ -122,3 +122,34 @@ def test_confirming_twice_says_that_it_is_done(make_memory):
         memory.confirm(tea.id)
 
     assert error.value.hint == "weft fact list shows the status of each fact"
+
+
+@pytest.mark.parametrize("single_valued", [(), ("drinks",)])
+def test_rejecting_a_fact_restores_what_it_superseded(make_memory, single_valued):
+    """The old fact has its former status and end again, and its history says so."""
+    memory = make_memory(single_valued=single_valued)
+    end = datetime(2999, 1, 1, tzinfo=timezone.utc)
+    tea = memory.confirm(memory.add("user", "drinks", "tea", valid_to=end).fact.id)
+    coffee = memory.confirm(memory.supersede(tea.id, "coffee").fact.id)
+    assert memory.get(tea.id).status == "superseded"
+    memory.reject(coffee.id)
+
+    assert (memory.get(tea.id).status, memory.get(tea.id).valid_to) == ("confirmed", end)
+    assert drinks(memory) == ["tea"]
+    last = memory.history(tea.id)[-1]
+    assert (last.action, last.other) == ("restored", coffee.id)
+
+
+def test_a_restored_fact_ends_where_a_later_value_begins(make_memory):
+    """Rejecting that later value restores the fact completely."""
+    memory = make_memory(single_valued=("drinks",))
+    now = datetime.now(timezone.utc)
+    tea = memory.confirm(memory.add("user", "drinks", "tea").fact.id)
+    coffee = memory.confirm(memory.supersede(tea.id, "coffee").fact.id)
+    memory.expire(coffee.id, at=now + timedelta(days=1))
+    water = memory.confirm(memory.add("user", "drinks", "water", valid_from=now + timedelta(days=2)).fact.id)
+    memory.reject(coffee.id)
+
+    assert (memory.get(tea.id).status, memory.get(tea.id).valid_to) == ("superseded", water.valid_from)
+    memory.reject(water.id)
+    assert (memory.get(tea.id).status, memory.get(tea.id).valid_to) == ("confirmed", None)

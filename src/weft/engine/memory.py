@@ -98,8 +98,8 @@ class Memory:
         return write_path.confirm(id, store=self._store, options=self._options, now=self._clock())
 
     def reject(self, id: str, *, reason: str = "") -> Fact:
-        """Reject a fact. A rejected fact is never recalled, and only the user can add it again."""
-        return write_path.reject(id, store=self._store, now=self._clock(), reason=reason)
+        """Reject a fact and restore those it superseded. Only the user can add a rejected fact again."""
+        return write_path.reject(id, store=self._store, options=self._options, now=self._clock(), reason=reason)
 
     def supersede(self, id: str, value: str = "", **fields: Any) -> Remembered:
         """Add a fact with a new value (or `object=`). When it is confirmed, the old fact becomes superseded."""

@@ -6,7 +6,7 @@ Life cycle of a fact: status, validity, confirmation, supersession.
        └→ rejected ←─┘
 
 Nothing is overwritten. A changed value is a new fact that names the old fact in `supersedes`; confirming the new fact
-supersedes the old one.
+supersedes the old one. Rejecting the new fact restores the old one to its former status and validity.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ TRANSITIONS: dict[FactStatus, tuple[FactStatus, ...]] = {
     "rejected": (),
 }
 NEGATION_PREFIX = "not_"
+_FORMER, _UNTIL = "was ", " until "
+"""Parts of the detail of a `superseded` event: `was confirmed until 2026-04-01T00:00:00+00:00`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,21 +137,66 @@ def confirm(fact: Fact, *, named: Sequence[Fact] = (), rivals: Sequence[Fact] = 
     for rival in replaced:
         if not overlap(rival, done):
             continue
-        facts.append(replace(rival, status="superseded", valid_to=max(valid_since(done), valid_since(rival))))
-        if is_live(rival):
-            events.append(FactEvent(fact_id=rival.id, at=now, action="superseded", other=fact.id))
+        ended, event = _supersede(rival, by=done, now=now)
+        facts.append(ended)
+        events.append(event)
     return Change(facts=tuple(facts), events=tuple(events))
 
 
-def reject(fact: Fact, *, now: datetime, reason: str = "") -> Change:
+def reject(
+    fact: Fact, *, replaced: Sequence[Fact] = (), rivals: Sequence[Fact] = (), now: datetime, reason: str = ""
+) -> Change:
     """
-    Return the change that rejects a fact.
+    Return the change that rejects a fact and restores the facts that it superseded.
 
-    A rejected fact is never recalled; it stays stored to refuse repetitions.
+    `replaced` are the superseded facts in their `former_state`. `rivals` are other values of a single-valued predicate;
+    a restored fact ends when a rival that overlaps with it begins. A rejected fact is never recalled; it stays stored
+    to refuse repetitions.
     """
     check_transition(fact, "rejected")
-    event = FactEvent(fact_id=fact.id, at=now, action="rejected", detail=reason)
-    return Change(facts=(replace(fact, status="rejected"),), events=(event,))
+    facts = {fact.id: replace(fact, status="rejected")}
+    events = [FactEvent(fact_id=fact.id, at=now, action="rejected", detail=reason)]
+    for old in replaced:
+        events.append(FactEvent(fact_id=old.id, at=now, action="restored", other=fact.id))
+        others = {rival.id: rival for rival in rivals} | facts
+        settled = [r for r in others.values() if r.id != old.id and r.status in ("confirmed", "superseded")]
+        overlapping = [rival for rival in settled if overlap(rival, old)]
+        facts[old.id] = old
+        if overlapping:
+            first = min(overlapping, key=lambda rival: (valid_since(rival), rival.id))
+            facts[old.id], event = _supersede(old, by=first, now=now)
+            events.append(event)
+    return Change(facts=tuple(facts.values()), events=tuple(events))
+
+
+def former_state(fact: Fact, history: Sequence[FactEvent], *, by: str) -> Fact | None:
+    """Return a fact as it was before the fact `by` superseded it; None if that is not what ended it last."""
+    endings: list[FactEvent] = []
+    for event in history:
+        if event.action == "superseded":
+            endings.append(event)
+        elif event.action == "restored":
+            endings = endings[:-1]
+    if fact.status != "superseded" or not endings or endings[-1].other != by:
+        return None
+    status, _, end = endings[-1].detail.removeprefix(_FORMER).partition(_UNTIL)
+    if status in ("staged", "confirmed", "superseded"):
+        return replace(fact, status=status, valid_to=datetime.fromisoformat(end) if end else None)
+    # The event of an earlier version has no detail.
+    ends = [event.detail for event in history if event.action == "expired"]
+    was_confirmed = any(event.action == "confirmed" for event in history)
+    return replace(
+        fact,
+        status="confirmed" if was_confirmed else "staged",
+        valid_to=datetime.fromisoformat(ends[-1]) if ends else None,
+    )
+
+
+def _supersede(fact: Fact, *, by: Fact, now: datetime) -> tuple[Fact, FactEvent]:
+    """Return a fact that ends when `by` begins, and the event, which keeps the former status and end."""
+    detail = f"{_FORMER}{fact.status}" + (f"{_UNTIL}{fact.valid_to.isoformat()}" if fact.valid_to else "")
+    ended = replace(fact, status="superseded", valid_to=max(valid_since(by), valid_since(fact)))
+    return ended, FactEvent(fact_id=fact.id, at=now, action="superseded", other=by.id, detail=detail)
 
 
 def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:

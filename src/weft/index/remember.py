@@ -63,10 +63,24 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
         return get_fact(id, store=store)
 
 
-def reject(id: str, *, store: Store, now: datetime, reason: str = "") -> Fact:
-    """Reject a fact. A rejected fact is neither recalled nor accepted again."""
+def reject(id: str, *, store: Store, options: MemoryOptions, now: datetime, reason: str = "") -> Fact:
+    """
+    Reject a fact. A rejected fact is neither recalled nor accepted again.
+
+    Facts that it superseded return to their former status and validity.
+    """
     with store.facts.writing():
-        _write(lifecycle.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
+        fact = get_fact(id, store=store)
+        named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
+        others = {other.id: other for other in (*named, *store.facts.stated(fact.subject, fact.predicate))}
+        former = [
+            lifecycle.former_state(o, store.facts.history(o.id), by=id)
+            for o in others.values()
+            if o.status == "superseded"
+        ]
+        replaced = [state for state in former if state is not None]
+        rivals = find_rivals(fact, store=store, options=options)
+        _write(lifecycle.reject(fact, replaced=replaced, rivals=rivals, now=now, reason=reason), store=store)
         return get_fact(id, store=store)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 FactStatus: TypeAlias = Literal["staged", "confirmed", "superseded", "rejected"]
-FactAction: TypeAlias = Literal["added", "strengthened", "confirmed", "rejected", "superseded", "expired"]
+FactAction: TypeAlias = Literal["added", "strengthened", "confirmed", "rejected", "superseded", "restored", "expired"]
 FactOutcome: TypeAlias = Literal["added", "strengthened", "known", "refused"]
 RecallStatus: TypeAlias = Literal["ok", "no_match", "degraded"]
 
