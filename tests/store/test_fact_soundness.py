@@ -60,6 +60,10 @@ BREAKS = {
     "a counter below zero": ("UPDATE fact SET accesses = -3 WHERE id = 'f1'", "1 fact has a wrong access count"),
     "accesses without a time": ("UPDATE fact SET accesses = 3 WHERE id = 'f1'", "1 fact has a wrong access count"),
     "a time without accesses": ("UPDATE fact SET accessed = 3 WHERE id = 'f1'", "1 fact has a wrong access count"),
+    "an access in the year 9999": (
+        "UPDATE fact SET accesses = 1, accessed = 253402300799000000 WHERE id = 'f1'",
+        "1 fact has its last access in the future",
+    ),
     "a history of nothing": (
         "INSERT INTO fact_event VALUES (1, 'f9', 1, 0, 'added', '', '')",
         "1 history belongs to a missing fact",

@@ -159,6 +159,16 @@ def test_accesses_are_counted_without_changing_the_generation(store):
     assert store.facts.generation() > before
 
 
+def test_an_access_of_a_wrong_clock_ends_with_the_next_one(store):
+    """The year 9999 does not stay the latest time for ever."""
+    store.facts.write([make("f1")])
+    store.facts.touch(["f1"], at=datetime(9999, 12, 31, tzinfo=timezone.utc))
+    store.facts.touch(["f1"], at=NOW)
+
+    (fact,) = store.facts.facts(["f1"])
+    assert (fact.access_count, fact.last_accessed) == (2, NOW)
+
+
 def test_a_forgotten_fact_is_gone_with_all_that_only_it_needs(store):
     """Its history, its entities, their vectors and words; what refers to it no longer does."""
     store.write_model(MODEL)

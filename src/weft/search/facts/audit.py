@@ -51,5 +51,7 @@ def _reasons(fact: Fact, *, store: StoreReader, single: set[str], now: datetime)
     denials = [other.id for other in store.facts.same([denied]) if is_live(other) and holds(other, at=now)]
     if denials:
         yield f"denied by {', '.join(denials)}"
-    if fact.status == "staged" and now - (fact.last_accessed or fact.created) > MAX_STAGED_AGE:
+    accessed = fact.last_accessed or fact.created
+    recalled = accessed if accessed <= now else fact.created  # an access in the future comes from a wrong clock
+    if fact.status == "staged" and now - recalled > MAX_STAGED_AGE:
         yield f"neither confirmed nor recalled for {MAX_STAGED_AGE.days} days"

@@ -13,6 +13,7 @@ from weft.extract.names import key_words
 from weft.facts.lifecycle import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
+    MAX_CLOCK_SKEW,
     MAX_LINK_CANDIDATES,
     Link,
     add_stated,
@@ -175,6 +176,7 @@ class MemoryFacts:
         for id in set(ids) & self._content.facts.keys():
             fact = self._content.facts[id]
             last = max(at, fact.last_accessed or at)
+            last = at if last - at > MAX_CLOCK_SKEW else last
             self._content.facts[id] = replace(fact, last_accessed=last, access_count=fact.access_count + 1)
         return True
 

@@ -12,7 +12,15 @@ from typing import Any
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
-from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
+from weft.store.relational.fact_rows import (
+    MICROSECOND,
+    forget_facts,
+    to_entity,
+    to_fact,
+    to_number,
+    to_time,
+    write_facts,
+)
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -24,7 +32,14 @@ from weft.store.relational.session import (
     make_namespace,
     read_models,
 )
-from weft.store.shared.fact_rules import MAX_LINK_CANDIDATES, Link, by_confidence, embedded_text, strongest_links
+from weft.store.shared.fact_rules import (
+    MAX_CLOCK_SKEW,
+    MAX_LINK_CANDIDATES,
+    Link,
+    by_confidence,
+    embedded_text,
+    strongest_links,
+)
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 
@@ -87,7 +102,8 @@ class RelationalFacts:
         with self._connections.try_write(self._name) as db:
             if db is None:
                 return False
-            values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
+            number = to_number(at)
+            values = {"ids": json.dumps(list(ids)), "at": number, "latest": number + MAX_CLOCK_SKEW // MICROSECOND}
             db.run("touch_facts", {"namespace": db.namespace_key(self._name), **values})
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import product
 
 from weft.extract.names import name_text
@@ -12,6 +13,9 @@ from weft.facts.lifecycle import Change, add, is_live, overlap
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key
+
+MAX_CLOCK_SKEW = timedelta(days=1)
+"""A last access further in the future comes from a wrong clock and is replaced by the next access."""
 
 MAX_LINK_CANDIDATES = 200
 """Maximum number of facts per name and direction that are examined for links, highest confidence first."""

@@ -6,14 +6,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any, NamedTuple, get_args
 
 from weft.extract.names import key_words
 from weft.records import FactEntity, FactStatus, Problem
 from weft.store.relational.check.graph import counted
 from weft.store.relational.fact_origins import retract
-from weft.store.relational.fact_rows import drop_entities, write_entity, write_words
+from weft.store.relational.fact_rows import MICROSECOND, drop_entities, to_number, write_entity, write_words
 from weft.store.relational.session import Namespace, Session
+from weft.store.shared.fact_rules import MAX_CLOCK_SKEW
 from weft.text.ids import fact_content
 
 FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin")
@@ -32,6 +34,8 @@ class _Faults:
     """Facts with a wrong content hash, and the correct hash. A repeated statement would not match such a fact."""
     wrong_accesses: Sequence[tuple[str, int, int | None]]
     """Facts whose access count and last access contradict each other, with corrected values."""
+    future_accesses: Sequence[tuple[str, int, int | None]]
+    """Facts whose last access is in the future, with corrected values. The clock was wrong then."""
     impossible: Sequence[str]
     """Facts with an unknown status, a confidence beyond 0 to 1, or an end before their beginning."""
     unknown_history: Sequence[str]
@@ -76,7 +80,7 @@ def repair_facts(db: Session, namespace: Namespace) -> int:
         db.run("forget_other", {**key, "ids": _ids(id)})
     for id, content in faults.wrong_content:
         db.run("set_fact_content", {**key, "id": id, "content": content})
-    for id, accesses, accessed in faults.wrong_accesses:
+    for id, accesses, accessed in (*faults.wrong_accesses, *faults.future_accesses):
         db.run("set_fact_accesses", {**key, "id": id, "accesses": accesses, "accessed": accessed})
     for id, created, status in faults.no_added_event:
         event = {**key, "fact": id, "at": created, "detail": "", "other": ""}
@@ -110,6 +114,7 @@ def _find(db: Session, namespace: Namespace) -> _Faults:
         unneeded=[entity for entity, declared in entities.items() if entity not in needed and not declared],
         wrong_content=[(fact.id, right) for fact in facts if (right := _content(fact)) != fact.content],
         wrong_accesses=list(_find_wrong_accesses(facts)),
+        future_accesses=list(_find_future_accesses(facts)),
         impossible=[fact.id for fact in facts if not _is_possible(fact)],
         unknown_history=[id for (id,) in db.run("strange_fact_events", key)],
         no_added_event=[(id, created, status) for id, created, status in db.run("facts_without_history", key)],
@@ -153,6 +158,14 @@ def _find_wrong_accesses(facts: Sequence[_FactRow]) -> Iterator[tuple[str, int, 
             yield fact.id, right, fact.created if fact.accessed is None and right else fact.accessed
 
 
+def _find_future_accesses(facts: Sequence[_FactRow]) -> Iterator[tuple[str, int, int | None]]:
+    """Yield facts that were last accessed after now; their last access becomes their creation, or now if earlier."""
+    now = to_number(datetime.now(timezone.utc))
+    for fact in facts:
+        if fact.accessed is not None and fact.accessed > now + MAX_CLOCK_SKEW // MICROSECOND:
+            yield fact.id, max(fact.accesses, 1), min(fact.created, now)
+
+
 def _is_possible(fact: _FactRow) -> bool:
     since = fact.created if fact.valid_from is None else fact.valid_from
     return (
@@ -174,6 +187,11 @@ def _describe(faults: _Faults) -> Iterator[str]:
         (faults.unneeded, "entity is used by no fact", "entities are used by no fact"),
         (faults.wrong_content, "fact has a wrong content hash", "facts have a wrong content hash"),
         (faults.wrong_accesses, "fact has a wrong access count", "facts have a wrong access count"),
+        (
+            faults.future_accesses,
+            "fact has its last access in the future",
+            "facts have their last access in the future",
+        ),
         (faults.unknown_history, "history belongs to a missing fact", "histories belong to missing facts"),
         (faults.no_added_event, "fact has no `added` event", "facts have no `added` event"),
         (faults.dangling, "missing fact is referred to", "missing facts are referred to"),

@@ -293,7 +293,9 @@ WHERE v.namespace = :namespace
 
 -- name: touch_facts
 UPDATE weft.fact AS f
-SET accesses = f.accesses + 1, accessed = greatest(:at::bigint, coalesce(f.accessed, :at::bigint))
+SET
+    accesses = f.accesses + 1,
+    accessed = CASE WHEN f.accessed BETWEEN :at::bigint AND :latest::bigint THEN f.accessed ELSE :at::bigint END
 WHERE f.namespace = :namespace
     AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 

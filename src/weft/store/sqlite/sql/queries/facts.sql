@@ -230,7 +230,8 @@ DELETE FROM fact_vector
 WHERE model IN (SELECT number FROM model WHERE namespace = :namespace) AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: touch_facts
-UPDATE fact SET accesses = accesses + 1, accessed = max(:at, coalesce(accessed, :at))
+UPDATE fact
+SET accesses = accesses + 1, accessed = CASE WHEN accessed BETWEEN :at AND :latest THEN accessed ELSE :at END
 WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: fact_entities
