@@ -179,8 +179,8 @@ def former_state(fact: Fact, history: Sequence[FactEvent], *, by: str) -> Fact |
             endings = endings[:-1]
     if fact.status != "superseded" or not endings or endings[-1].other != by:
         return None
-    status, _, end = endings[-1].detail.removeprefix(_FORMER).partition(_UNTIL)
-    if status in ("staged", "confirmed", "superseded"):
+    name, _, end = endings[-1].detail.removeprefix(_FORMER).partition(_UNTIL)
+    if status := next((known for known in TRANSITIONS if known == name), None):
         return replace(fact, status=status, valid_to=datetime.fromisoformat(end) if end else None)
     # The event of an earlier version has no detail.
     ends = [event.detail for event in history if event.action == "expired"]
