@@ -144,7 +144,7 @@ def test_facts_about_the_user_leave_room_for_the_facts_asked_for(make_engine, bu
 def test_words_are_a_factor_of_the_score(make_engine, rank, order):
     """A shared word raises a weak fact, but not above every other; `score` leaves words out."""
     facts = [
-        GivenFact(subject="user", predicate="drinks", value="tea", confidence=0.001, source="conversation"),
+        GivenFact(subject="user", predicate="drinks", value="tea", confidence=0.01, source="conversation"),
         GivenFact(subject="user", predicate="lives_in", value="Graz", confidence=0.5, source="conversation"),
         GivenFact(subject="user", predicate="prefers", value="dark mode", source="user_edit"),
     ]

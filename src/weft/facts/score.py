@@ -24,7 +24,7 @@ from weft.records import Fact, Recalled
 
 WEEK = timedelta(weeks=1)
 
-WORD_WEIGHT = 1000.0
+WORD_WEIGHT = 100.0
 """Factor of each word shared with the question, chosen on `examples/memory/scenario.jsonl` (docs/memory.md)."""
 
 

@@ -25,7 +25,7 @@ MAX_COMPARED_FACTS = 100
 INHERITED_MATCH = 0.5
 """Share of a fact's match that is added to the facts of its object entity."""
 
-NAME_MATCH = 0.4
+NAME_MATCH = 0.35
 """Shared words that the subject counts for if it is an anchor of the question, but not the user."""
 
 
