@@ -114,7 +114,7 @@ def test_words_can_be_left_aside(make_engine):
     """Then the ten surest of each entity are recalled, whatever is asked."""
     many = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}") for n in range(60)]
     unsure = GivenFact(subject="user", predicate="blood_type", value="A", confidence=0.5)
-    engine = make_engine([*many, unsure], rank="score")
+    engine = make_engine([*many, unsure], by_words=False)
 
     found = told(engine.memory.recall("What do you know about me?"))
     assert len(found) == 10
@@ -136,20 +136,3 @@ def test_facts_about_the_user_leave_room_for_the_facts_asked_for(make_engine, bu
     assert "### 👤 USER CONTEXT\n- habit_" in text
     own = engine.memory.context(engine.memory.recall("What is my habit number 7?"), budget=budget).text
     assert own.startswith("### 👤 USER CONTEXT\n- habit_7: number 7\n")
-
-
-@pytest.mark.parametrize(
-    "rank, order", [("words", ["dark mode", "tea", "Graz"]), ("score", ["dark mode", "Graz", "tea"])]
-)
-def test_words_are_a_factor_of_the_score(make_engine, rank, order):
-    """A shared word raises a weak fact, but not above every other; `score` leaves words out."""
-    facts = [
-        GivenFact(subject="user", predicate="drinks", value="tea", confidence=0.01, source="conversation"),
-        GivenFact(subject="user", predicate="lives_in", value="Graz", confidence=0.5, source="conversation"),
-        GivenFact(subject="user", predicate="prefers", value="dark mode", source="user_edit"),
-    ]
-    found = make_engine(facts, rank=rank, user_edit_weight=2.3).memory.recall("What do I drink?").facts
-
-    assert [piece.fact.value for piece in found] == order
-    assert [piece.score for piece in found] == sorted((piece.score for piece in found), reverse=True)
-    assert all(("words" in piece.factors) == (rank == "words") for piece in found)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from platformdirs import user_cache_path
 
-from weft.choices import Algorithm, AutoRule, ContextFormat, FactRank, Fusion, GraphFusion, Method
+from weft.choices import Algorithm, AutoRule, ContextFormat, Fusion, GraphFusion, Method
 
 WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Default weights of the two fused rankings, by fusion."""
@@ -294,8 +294,8 @@ class MemoryOptions:
     """True also follows facts from object to subject."""
     max_hops: int = 2
     """Maximum number of hops from the entities of the question."""
-    rank: FactRank = "words"
-    """`words` raises the score of facts that share words with the question; `score` ranks by the score alone."""
+    by_words: bool = True
+    """True ranks facts that share words with the question first."""
     per_entity: int = 10
     """Maximum number of facts per entity."""
     max_facts: int = 30

@@ -1,5 +1,5 @@
 """
-Score of a fact at a time: confidence · source · decay · usage · status, and the words shared with the question.
+Score of a fact at a time: confidence · source · decay · usage · status.
 
 | factor | value |
 | --- | --- |
@@ -8,7 +8,6 @@ Score of a fact at a time: confidence · source · decay · usage · status, and
 | decay | `weekly_decay ^ (weeks without access − grace_weeks)`, at most 1 |
 | usage | `1 + usage_weight · log10(accesses + 1)` |
 | status | `confirmed_weight` for a confirmed fact, else 1 |
-| words | `WORD_WEIGHT ^ words shared with the question`, only with `memory.rank = "words"` |
 
 Decay counts from the last access, or from creation: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact that was last
 accessed 4 weeks ago has 0.95³ = 0.857.
@@ -23,9 +22,6 @@ from weft.config import MemoryOptions
 from weft.records import Fact, Recalled
 
 WEEK = timedelta(weeks=1)
-
-WORD_WEIGHT = 100.0
-"""Factor of each word shared with the question, chosen on `examples/memory/scenario.jsonl` (docs/memory.md)."""
 
 
 def source_weight(source: str, *, options: MemoryOptions) -> float:
@@ -55,9 +51,7 @@ def score_factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[s
     }
 
 
-def score_fact(fact: Fact, *, hop: int, at: datetime, options: MemoryOptions, words: float | None = None) -> Recalled:
-    """Return a fact with its score, the product of its factors. `words` is the number of words it shares."""
+def score_fact(fact: Fact, *, hop: int, at: datetime, options: MemoryOptions) -> Recalled:
+    """Return a fact with its score, the product of its factors."""
     found = score_factors(fact, at=at, options=options)
-    if words is not None:
-        found["words"] = WORD_WEIGHT**words
     return Recalled(fact=fact, hop=hop, score=math.prod(found.values()), factors=found)

@@ -129,7 +129,7 @@ class Recalled:
     """1 for facts of the anchors, 2 for facts of their objects."""
     score: float
     factors: Mapping[str, float] = field(default_factory=dict)
-    """Factors of `score`: confidence, source, decay, usage, status, words."""
+    """Factors of `score`: confidence, source, decay, usage, status."""
     match: float = 0.0
     """Number of words shared with the question, plus half of the match of the preceding fact."""
     priority: int = 0
@@ -151,7 +151,7 @@ class Recall:
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """Recalled facts, highest score first."""
+    """Recalled facts, ordered by match, hop, position of the subject, then score."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
     """Reference time of the recall."""

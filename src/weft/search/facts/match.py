@@ -25,9 +25,6 @@ MAX_COMPARED_FACTS = 100
 INHERITED_MATCH = 0.5
 """Share of a fact's match that is added to the facts of its object entity."""
 
-NAME_MATCH = 0.35
-"""Shared words that the subject counts for if it is an anchor of the question, but not the user."""
-
 
 def fact_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
     """Return the terms of a question without question words and without the names of its entities."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -16,7 +16,7 @@ from weft.facts.score import score_fact
 from weft.models.base import Embedder
 from weft.records import Anchor, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
 from weft.search.confidence import min_relevant_cosine
-from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, NAME_MATCH, fact_terms, match, pick
+from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, match, pick
 from weft.search.facts.priority import set_priority
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.search.question.entities import USER
@@ -94,7 +94,7 @@ def answer(
     wanted = fact_terms(question, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
-    matched = wanted if options.rank == "words" else frozenset()
+    matched = wanted if options.by_words else frozenset()
     facts = activate_facts(keys, about=read, options=options, at=at, wanted=matched)
     concerns_user = _concerns_user(question, facts, wanted)
     if not _is_known(anchors, facts) and not concerns_user:
@@ -165,12 +165,10 @@ def activate_facts(
     keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, wanted: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
-    Return facts breadth-first from some entities, ordered by score.
+    Return facts breadth-first from some entities, ordered by match, hop, rank of the subject, and score.
 
     The match of a fact is the number of `wanted` terms in it, plus half the match of the preceding fact on the path.
-    If more than `max_facts` are found, facts with the larger match are kept, then the nearer ones. With the ranking
-    `words`, the score has a factor for the match, and for a subject that is an anchor other than the user; ties go to
-    the nearer fact. Other ties go to the older fact.
+    Without `wanted` terms, nearer facts come first. Ties go to the older fact.
     """
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
@@ -180,37 +178,24 @@ def activate_facts(
         if not fresh or (not wanted and len(kept) >= options.max_facts):
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        for fact, shared in _read_hop(fresh, hop=hop, about=about, options=options, wanted=wanted):
-            total = shared + INHERITED_MATCH * max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
-            is_named = fact.subject in keys and fact.subject != USER
-            words = total + NAME_MATCH * is_named if options.rank == "words" else None
-            scored = score_fact(fact, hop=hop, at=at, options=options, words=words)
-            kept.setdefault(fact.id, replace(scored, match=total))
-        for piece in _select(kept.values(), places, limit=options.max_facts):
+        compared = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and wanted else options.per_entity
+        read = pick(about(fresh, limit=compared), wanted=wanted, limit=options.per_entity)
+        if options.incoming:
+            leading = about(fresh, limit=options.per_entity, incoming=True)
+            read += [(fact, match(fact, wanted)) for fact in leading]
+        for fact, shared in read:
+            led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
+            scored = score_fact(fact, hop=hop, at=at, options=options)
+            kept.setdefault(fact.id, replace(scored, match=shared + INHERITED_MATCH * led))
+        ordered = sorted(kept.values(), key=lambda piece: _order(piece, places))
+        for piece in ordered[: options.max_facts]:
             for key in filter(None, (piece.fact.object, piece.fact.subject)):
                 reached[key] = max(reached.get(key, 0.0), piece.match if key not in places else 0.0)
-    selected = _select(kept.values(), places, limit=options.max_facts)
-    return sorted(selected, key=_by_score if options.rank == "score" else lambda piece: -piece.score)
+    return sorted(kept.values(), key=lambda piece: _order(piece, places))[: options.max_facts]
 
 
-def _read_hop(
-    keys: Sequence[str], *, hop: int, about: About, options: MemoryOptions, wanted: frozenset[str]
-) -> list[tuple[Fact, int]]:
-    """Return the facts of one hop, each with the number of `wanted` terms in it."""
-    compared = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and wanted else options.per_entity
-    read = pick(about(keys, limit=compared), wanted=wanted, limit=options.per_entity)
-    if options.incoming:
-        read += [(fact, match(fact, wanted)) for fact in about(keys, limit=options.per_entity, incoming=True)]
-    return read
-
-
-def _select(facts: Iterable[Recalled], places: Mapping[str, int], *, limit: int) -> list[Recalled]:
-    """Return at most `limit` facts by match, hop, and rank of the subject."""
-
-    def order(piece: Recalled) -> tuple[float, int, int, float, datetime, str]:
-        return -piece.match, piece.hop, places.get(piece.fact.subject, len(places)), *_by_score(piece)
-
-    return sorted(facts, key=order)[:limit]
+def _order(piece: Recalled, places: Mapping[str, int]) -> tuple[float, int, int, float, datetime, str]:
+    return -piece.match, piece.hop, places.get(piece.fact.subject, len(places)), *_by_score(piece)
 
 
 def _by_score(piece: Recalled) -> tuple[float, datetime, str]:
