@@ -142,7 +142,10 @@ def test_similar_names_are_listed_and_not_merged(misspelt):
 def test_similar_names_are_merged_after_a_yes_and_unmerged_as_printed(misspelt):
     """A no, or the end of standard input, merges nothing; the command that reverts it is printed."""
     assert "nothing was merged" in misspelt("entity", "similar", "--merge", stdin="n\n", expect=1).err
-    assert "--yes merges without confirmation" in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
+    assert (
+        "pass --yes, which merges without confirmation"
+        in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
+    )
     assert len(misspelt("entity", "similar", "--json").json) == 1
     said = misspelt("entity", "similar", "--merge", stdin="y\n").err
     assert "merged Kubernets into Kubernetes; undo: weft entity unmerge Kubernets" in said

@@ -112,7 +112,7 @@ def test_a_named_file_replaces_the_search(read, tmp_path):
     [
         ("[search]\ntop_q = 3\n", "unknown setting 'search.top_q'", "did you mean 'search.top_k'?"),
         ("[serach]\ntop_k = 3\n", "unknown setting 'serach.top_k'", "did you mean 'search.top_k'?"),
-        ("[zzz]\nqqq = 3\n", "unknown setting 'zzz.qqq'", "`weft config` lists every setting"),
+        ("[zzz]\nqqq = 3\n", "unknown setting 'zzz.qqq'", "run `weft config` to list every setting"),
         ("top_k = 3\n", "'top_k' in .* is not in a section", "sections: store, models"),
         ("[search\n", "cannot read .*weft.toml", ""),
         ("[search]\ntop_k = 'three'\n", "search.top_k = 'three' .*invalid literal", ""),

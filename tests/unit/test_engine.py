@@ -232,7 +232,9 @@ def test_documents_are_got_by_id_source_or_chunk(engine):
     for name in ("a", "text:", "", "d" + "0" * 24, "text:ab"):
         with pytest.raises(NotFound) as caught:
             engine.get(name)
-        assert caught.value.hint == ("did you mean 'text:a'?" if name == "a" else "weft list")
+        assert caught.value.hint == (
+            "did you mean 'text:a'?" if name == "a" else "run `weft list` to list all documents"
+        )
 
 
 def test_documents_are_deleted_by_id_source_folder_or_file(engine):

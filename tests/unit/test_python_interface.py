@@ -44,7 +44,7 @@ def test_a_text_that_is_called_by_its_bare_name_is_not_found_but_named(engine, s
         assert error.value.hint == f"did you mean {source!r}?"
         with pytest.raises(NotFound) as error:
             call("lam")
-        assert error.value.hint == "weft list"
+        assert error.value.hint == "run `weft list` to list all documents"
 
 
 def test_a_text_without_a_source_is_refused(engine):

@@ -121,7 +121,7 @@ def test_confirming_twice_says_that_it_is_done(make_memory):
     with pytest.raises(InputError, match="already confirmed") as error:
         memory.confirm(tea.id)
 
-    assert error.value.hint == "weft fact list shows the status of each fact"
+    assert error.value.hint == "run `weft fact list` to see the status of each fact"
 
 
 @pytest.mark.parametrize("single_valued", [(), ("drinks",)])

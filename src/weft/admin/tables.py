@@ -39,7 +39,10 @@ def make_tables(db: str, *, partitions: int = 0) -> Tables:
     if path is None:
         return _create_on_server(db, partitions=partitions)
     if partitions:
-        raise InputError("only tables on a server can be partitioned", hint="omit --partitions")
+        raise InputError(
+            f"cannot create {partitions} partitions: {str(path)!r} is a file",
+            hint="omit --partitions, or set --db to a server",
+        )
     created = is_missing(db)
     SqliteDatabase(str(path)).close()
     return Tables(where=str(path), created=created, schema=read_version(str(path)))
@@ -87,15 +90,17 @@ def _create_on_server(db: str, *, partitions: int) -> Tables:
     connections = Connections(db)
     with connections.bare() as server:
         if partitions and schema.read_state(server).has_citus:
-            raise InputError("Citus distributes the tables itself", hint="omit --partitions")
+            raise InputError(
+                f"cannot create {partitions} partitions: Citus distributes the tables itself", hint="omit --partitions"
+            )
         created = schema.create(server, where=connections.where, partitions=partitions)
         if not created:
             schema.prepare(server, where=connections.where)
         parts = schema.count_partitions(server)
         if partitions and parts != partitions:
             raise InputError(
-                f"{connections.where} already has tables, with {parts or 'no'} partitions",
-                hint="create the tables in another database with weft db init, then weft copy",
+                f"{connections.where} already has tables with {parts or 'no'} partitions",
+                hint="run `weft db init` in another database, then `weft copy`",
             )
         state = schema.read_state(server)
         return Tables(
@@ -111,7 +116,7 @@ def _create_on_server(db: str, *, partitions: int) -> Tables:
 
 def _migrate_file(path: Path) -> list[str]:
     if is_missing(str(path)):
-        raise InputError(f"the store {str(path)!r} does not exist", hint="create it with weft db init")
+        raise InputError(f"the store {str(path)!r} does not exist", hint="run `weft db init` to create the store")
     before = read_version(str(path))
     SqliteDatabase(str(path)).close()
     return [f"schema {number}" for number in range(before + 1, read_version(str(path)) + 1)]

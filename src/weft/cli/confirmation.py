@@ -21,7 +21,7 @@ def require_consent(question: str, *, done: str = "deleted", does: str = "delete
         if not isinstance(error.__context__, EOFError):
             raise
         say("", err=True)
-        hint = f"--yes {does} without confirmation"
+        hint = f"pass --yes, which {does} without confirmation"
         raise ConfigError(f"nothing was {done}: confirmation is required", hint=hint) from None
     if not agreed:
         say(f"nothing was {done}", err=True)

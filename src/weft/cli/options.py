@@ -64,7 +64,10 @@ class Session:
         settings = self.settings(**overrides)
         db = settings.store.db
         if must_exist and is_missing(db):
-            raise InputError(f"store {db!r} does not exist", hint="create it with weft index PATH, or use another --db")
+            raise InputError(
+                f"store {db!r} does not exist",
+                hint="run `weft index PATH` to create the store, or pass an existing one with --db",
+            )
         is_quiet = self.verbosity < 0
         engine = Engine(settings, on_fetch=None if is_quiet else FetchBar(), lists_namespaces=True)
         try:

@@ -72,5 +72,6 @@ def write_whole(path: Path, data: bytes) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
-            f"cannot write {str(path)!r}: {reason}", hint="check the folder and its permissions"
+            f"cannot write {str(path)!r}: {reason}",
+            hint=f"create the folder {str(path.parent)!r} and make it writable, or pass another path",
         ) from error

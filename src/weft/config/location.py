@@ -73,8 +73,8 @@ def check_address(db: str) -> None:
     if _parse(db) is None:
         raise ConfigError(
             f"malformed server address {shown(db)}",
-            hint="postgresql://user:password@host:port/database; in the password, write / as %2F, @ as %40, % as %25, "
-            "or use ~/.pgpass or PGPASSWORD",
+            hint="use postgresql://user:password@host:port/database; in the password, write / as %2F, @ as %40, "
+            "% as %25, or use ~/.pgpass or PGPASSWORD",
         )
 
 

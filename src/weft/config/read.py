@@ -153,7 +153,9 @@ def _files(file: Path | None, folder: Path) -> list[Path]:
     found = [_user_file()] if _user_file().is_file() else []
     if file is not None:
         if not file.is_file():
-            raise ConfigError(f"configuration file not found: {str(file)!r}", hint="check the path after --config")
+            raise ConfigError(
+                f"configuration file not found: {str(file)!r}", hint="pass an existing file with --config"
+            )
         return [*found, file]
     project = find_project_file(folder)
     return [*found, project] if project else found
@@ -169,12 +171,15 @@ def read_values(path: Path) -> dict[str, Any]:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
-            f"cannot read {str(path)!r}: {error}", hint="fix the TOML syntax or the permissions of the file"
+            f"cannot read {str(path)!r}: {error}", hint="correct the TOML syntax, or make the file readable"
         ) from error
     values: dict[str, Any] = {}
     for group, content in data.items():
         if not isinstance(content, dict):
-            raise ConfigError(f"{group!r} in {str(path)!r} is not in a section", hint=f"sections: {', '.join(GROUPS)}")
+            raise ConfigError(
+                f"{group!r} in {str(path)!r} is not in a section",
+                hint=f"move {group!r} into one of the sections: {', '.join(GROUPS)}",
+            )
         values |= {f"{group}.{name}": value for name, value in content.items()}
     return values
 
@@ -249,7 +254,7 @@ def _hints(group: str) -> dict[str, Any]:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
+    return f"did you mean {near[0]!r}?" if near else "run `weft config` to list every setting"
 
 
 def convert(key: str, value: Any, *, origin: str) -> Any:
@@ -271,7 +276,7 @@ def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
         return options
     known = _hints(group)
     if unknown := set(changes) - known.keys():
-        raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
+        raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=f"use one of {', '.join(sorted(known))}")
     given = {name: value for name, value in changes.items() if value is not None}
     made = replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
     check_group(group, made)

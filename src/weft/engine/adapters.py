@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REPLY_CACHE_FILE = "replies.db"
 MESSAGE_FRAME_TOKENS = 10
 """Tokens of a request besides the text of its two messages."""
-LLM_HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
+LLM_HINT = "set llm.model to openai/MODEL or anthropic/MODEL; for Ollama, vLLM and llama.cpp also set llm.base_url"
 
 Progress = Callable[[int, int], None]
 """Called with the number of downloaded bytes and the total."""
@@ -92,7 +92,7 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
         case "local" | "openai" | "fastembed" | "sentence-transformers" | "use" if model:
             inner = _open_model(kind, model, settings=settings, progress=progress)
         case _:
-            raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` lists all embedders")
+            raise ConfigError(f"unknown embedder {name!r}", hint="run `weft models list` to list all embedders")
     from weft.models.embedders.vector_cache import CachedEmbedder
 
     return CachedEmbedder(
@@ -132,7 +132,9 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.embedders.universal_sentence_encoder import NAME, UseMultilingualEmbedder
 
             if model != NAME.partition("/")[2]:
-                raise ConfigError(f"unknown embedder {'use/' + model!r}", hint=f"use {NAME}")
+                raise ConfigError(
+                    f"unknown embedder {'use/' + model!r}", hint=f"pass --embedder {NAME}, or set models.embedder"
+                )
             return UseMultilingualEmbedder(threads=options.threads or None)
         case _:
             from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
@@ -144,7 +146,7 @@ def _open_account(name: str, options: ModelOptions) -> Account:
     """Return the cost account of an embedder. Raises `ConfigError` if a cost limit is set and the price is unknown."""
     price = find_embedding_price(name, base_url=options.base_url, own=options.prices)
     if price is None and options.max_cost:
-        hint = f"models.prices = ['{name}=DOLLARS'], for a million tokens"
+        hint = f"set models.prices = ['{name}=DOLLARS'], in dollars for a million tokens"
         raise ConfigError(f"the price of {name} is unknown, so its cost cannot be limited", hint=hint)
     return Account(price=price, bounds=Bounds(cost=options.max_cost))
 
@@ -286,7 +288,9 @@ def open_reranker(settings: Settings) -> Reranker:
             )
         case "llm" if not model:
             return open_llm_reranker(settings)
-    hint = "cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"
+    hint = (
+        "set rerank.model to cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"
+    )
     raise ConfigError(f"unknown reranker {options.model!r}" if kind else "rerank.model names no reranker", hint=hint)
 
 
@@ -349,7 +353,7 @@ def _find_endpoint(settings: Settings) -> tuple[Wire, str, str]:
     protocols: dict[str, Wire] = {"openai": "openai", "anthropic": "anthropic"}
     kind, _, model = settings.llm.model.partition("/")
     if kind not in protocols or not model:
-        raise ConfigError(f"llm.model is {settings.llm.model!r}", hint=LLM_HINT)
+        raise ConfigError(f"llm.model {settings.llm.model!r} names no language model", hint=LLM_HINT)
     return protocols[kind], model, settings.llm.base_url or (settings.models.base_url if kind == "openai" else "")
 
 
@@ -359,7 +363,7 @@ def _find_llm_price(settings: Settings) -> Price | None:
     _, _, base_url = _find_endpoint(settings)
     price = find_price(options.model, base_url=base_url, own=options.prices)
     if price is None and options.max_cost:
-        hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
+        hint = f"set llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
         raise ConfigError(f"the price of {options.model} is unknown, so its cost cannot be limited", hint=hint)
     return price
 

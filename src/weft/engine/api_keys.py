@@ -42,7 +42,7 @@ class Keyring:
         """Create a key for namespaces; return its record and the key itself. Raises `InputError`."""
         names = sorted(set(namespaces))
         if not names:
-            raise InputError("the key has no namespace", hint="add --for NAMESPACE")
+            raise InputError("the key has no namespace", hint="pass --for NAMESPACE")
         for namespace in names:
             check_namespace(namespace)
         if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
@@ -93,7 +93,7 @@ class Keyring:
     def _get(self, id: str) -> ApiKey:
         found = self._keys.find([id]).get(id)
         if found is None:
-            raise NotFound(f"no key {id[:80]!r}", hint="weft keys list")
+            raise NotFound(f"no key {id[:80]!r}", hint="run `weft keys list` to list all keys")
         return found
 
 

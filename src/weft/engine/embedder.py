@@ -158,15 +158,15 @@ def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -
             expect_dimension(embedder, active.dimension)
     elif active.name != card.name:
         raise SchemaMismatch(
-            f"{indexed} (dimension {active.dimension}), the settings name {card.name!r}",
-            hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
+            f"{indexed} (dimension {active.dimension}), but the settings name {card.name!r}",
+            hint=f"run weft reembed --embedder {card.name}, or pass --embedder {active.name}",
         )
     else:
         is_remote = card.name.startswith("openai/")
         former = ", or restore models.base_url and models.dimensions" if is_remote else ""
         raise SchemaMismatch(
-            f"{indexed} (dimension {active.dimension}), the settings now name another model of that name",
-            hint=f"weft reembed --embedder {card.name}{former}",
+            f"{indexed} (dimension {active.dimension}), but the settings now name another model of that name",
+            hint=f"run weft reembed --embedder {card.name}{former}",
         )
 
 

@@ -457,7 +457,10 @@ class Engine:
         """Return the embedder that `reembed` switches to. Raises `ConfigError` if the settings name none."""
         embedder = self._custom_embedder or open_embedder(self.settings, progress=self._on_fetch)
         if embedder is None:
-            raise ConfigError("the settings name no embedder", hint="weft reembed --embedder local/granite-30m")
+            raise ConfigError(
+                "the settings name no embedder",
+                hint="pass an embedder, for example weft reembed --embedder local/granite-30m",
+            )
         return embedder
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────

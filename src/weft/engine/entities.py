@@ -206,7 +206,7 @@ class Entities:
         """Return an entity of documents; others cannot have aliases or new names. Raises `InputError`."""
         entity = self.get(name)
         if fact_entity_key(entity.id):
-            hint = f"merge it into an entity of documents: weft entity merge {shlex.quote(name)} NAME"
+            hint = f"run weft entity merge {shlex.quote(name)} NAME, with an entity of the documents as NAME"
             raise InputError(f"{entity.name!r} occurs in facts only", hint=hint)
         return entity
 
@@ -220,7 +220,10 @@ class Entities:
             known = find_remembered(_keys(name), store=self._store, at=self._at)
             found = [(key, known[key]) for key in _keys(name) if key in known]
         if not found:
-            raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")
+            raise NotFound(
+                f"no entity {name[:80]!r} in namespace {self._store.namespace!r}",
+                hint="run `weft entity list` to list all entities",
+            )
         return found[0]
 
     def _known(self, name: str) -> list[tuple[str, Entity]]:

@@ -49,7 +49,7 @@ class LazyEngine:
         if not writes and self.is_missing():
             raise StoreUnavailable(
                 f"the store {self.settings.store.db!r} does not exist yet",
-                hint="index documents with `weft index PATH`, or remember a fact; `--db` names another store",
+                hint="index documents with `weft index PATH`, remember a fact, or pass another store with --db",
             )
         return self._opened.get()
 

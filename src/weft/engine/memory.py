@@ -124,7 +124,10 @@ class Memory:
                 write_path.get_fact(id, store=store)
             for name, key in zip(entities, keys, strict=True):
                 if not store.facts.find_entities([key]):
-                    raise NotFound(f"no entity {name[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
+                    raise NotFound(
+                        f"no entity {name[:80]!r} in namespace {store.namespace!r}",
+                        hint="run `weft fact list` to list all facts",
+                    )
             named = [fact.id for fact in iter_facts(store) if {fact.subject, fact.object} & set(keys)] if keys else []
             erased = store.facts.forget([*ids, *named], entities=keys)
         self._cache.forget(store.namespace)

@@ -137,7 +137,7 @@ def _find_shortened(source: str, *, store: Store) -> list[DocumentInfo]:
 def _hint(name: str, *, store: Store) -> str:
     """Return a hint with the source of a text or upload of this name, if one exists."""
     full = next((source for source in (f"text:{name}", f"{UPLOAD}{name}") if _find_source(source, store=store)), "")
-    return f"did you mean {full!r}?" if full else "weft list"
+    return f"did you mean {full!r}?" if full else "run `weft list` to list all documents"
 
 
 def count_broken_links(store: Store, sources: Sequence[str]) -> int:

@@ -53,7 +53,7 @@ def check_text(text: str, *, source: str, metadata: Metadata | None = None) -> N
         )
     if not clean(text).rstrip():
         shown = source if has_scheme(source) else f"text:{source}"
-        raise InputError(f"no text in {shown!r}", hint="give a text that is not empty")
+        raise InputError(f"no text in {shown!r}", hint="pass a text that is not empty")
     if metadata and IMPORT in metadata:  # `weft import --remove` would delete the document
         raise InputError(f"the metadata key {IMPORT!r} is reserved for imports", hint="choose another key")
 
@@ -63,7 +63,7 @@ def read_findings(findings: Mapping[str, object], *, source: str = RESEARCH_SOUR
     if not isinstance(findings, Mapping) or not find_lists(findings):
         raise InputError(
             "no research findings: neither 'academic_papers' nor 'github_projects' is a list",
-            hint="docs/research.md shows the format",
+            hint="use the format of docs/research.md",
         )
     return iter_findings(findings, source=source)
 
@@ -91,7 +91,7 @@ class Sandbox:
         """Save a file; it replaces an earlier file of the same name. Raises `InputError` for an archive."""
         shown = plain_name(name)
         if is_archive(shown, stream.read(512)):
-            raise InputError(f"{shown!r} is an archive or compressed", hint="upload the files in it")
+            raise InputError(f"{shown!r} is an archive or compressed", hint="unpack the archive and upload its files")
         stream.seek(0)
         suffix = Path(shown).suffix.lower()
         path = self._folder / f"{self._saved:06d}{suffix if _SUFFIX.fullmatch(suffix) else ''}"

@@ -45,13 +45,17 @@ def index_with_workers(
     `is_custom` is True for an embedder object of the caller, which other processes cannot open.
     """
     if not 0 <= size <= MAX_WORKERS:
-        raise ConfigError(f"invalid number of workers: {size}", hint=f"use 0 to {MAX_WORKERS}")
+        raise ConfigError(f"invalid number of workers: {size}", hint=f"use a whole number from 0 to {MAX_WORKERS}")
     check_no_llm(settings)
     check_no_cost_limit(settings, components.embedder)
     if settings.store.db == ":memory:":
-        raise ConfigError("workers cannot share a store in memory", hint="open a file or a server, or use one worker")
+        raise ConfigError(
+            "workers cannot share a store in memory", hint="set --db to a file or a server, or pass --workers 1"
+        )
     if is_custom and size:
-        raise ConfigError("workers cannot share an embedder object", hint="name the embedder as in the settings")
+        raise ConfigError(
+            "workers cannot share an embedder object", hint="pass the name of the embedder, or set models.embedder"
+        )
     pool = ProcessPool(components, settings, size=size)
     try:
         return index_by_jobs(items, components, pool=pool, on_step=on_step)
@@ -63,7 +67,7 @@ def check_no_llm(settings: Settings) -> None:
     """Raise `ConfigError` if the extractor is a language model, because its limits apply to one process only."""
     if settings.graph.extractor == "llm":
         raise ConfigError(
-            "workers cannot use a language model", hint="use --workers 1; llm.parallel sets the concurrent requests"
+            "workers cannot use a language model", hint="pass --workers 1; set llm.parallel to send concurrent requests"
         )
 
 
@@ -72,7 +76,7 @@ def check_no_cost_limit(settings: Settings, embedder: Embedder | None) -> None:
     if settings.models.max_cost and is_paid(embedder):
         raise ConfigError(
             "models.max_cost limits one process and is not shared by workers",
-            hint="use --workers 1, or remove models.max_cost",
+            hint="pass --workers 1, or remove models.max_cost",
         )
 
 

@@ -42,7 +42,9 @@ class Change:
 def check_transition(fact: Fact, to: FactStatus) -> None:
     """Raise `InputError` if a fact cannot change to this status."""
     if fact.status == to:
-        raise InputError(f"fact {fact.id!r} is already {to}", hint="weft fact list shows the status of each fact")
+        raise InputError(
+            f"fact {fact.id!r} is already {to}", hint="run `weft fact list` to see the status of each fact"
+        )
     if to not in TRANSITIONS[fact.status]:
         raise InputError(
             f"fact {fact.id!r} is {fact.status} and cannot become {to}",
@@ -109,7 +111,7 @@ def set_superseded(fact: Fact, old: Fact) -> Fact:
     if is_live(old) and overlap(old, fact):
         raise InputError(
             f"facts {fact.id!r} and {old.id!r} are both confirmed",
-            hint=f"weft fact reject {old.id}, or weft fact expire {old.id}",
+            hint=f"run weft fact reject {old.id}, or weft fact expire {old.id}",
         )
     return fact
 
@@ -204,12 +206,12 @@ def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
     if not is_live(fact):
         raise InputError(
             f"fact {fact.id!r} is {fact.status} and cannot expire",
-            hint="weft fact list shows the status of each fact; only staged and confirmed facts expire",
+            hint="run `weft fact list` to see the status of each fact; only staged and confirmed facts expire",
         )
     if at < valid_since(fact):
         raise InputError(
             f"fact {fact.id!r} is valid since {valid_since(fact).isoformat()} and cannot end earlier",
-            hint=f"weft fact reject {fact.id}",
+            hint=f"pass a later time, or run weft fact reject {fact.id}",
         )
     if fact.valid_to is not None and fact.valid_to < at:
         ends = fact.valid_to.isoformat()

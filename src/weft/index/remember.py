@@ -95,7 +95,9 @@ def get_fact(id: str, *, store: Store) -> Fact:
     """Return a fact by its id. Raises `NotFound`."""
     found = store.facts.facts([id])
     if not found:
-        raise NotFound(f"no fact {id[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
+        raise NotFound(
+            f"no fact {id[:80]!r} in namespace {store.namespace!r}", hint="run `weft fact list` to list all facts"
+        )
     return found[0]
 
 
@@ -118,7 +120,7 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     key = name_key(given.object)
     if given.object and not key:
         raise InputError(
-            f"object {given.object[:80]!r} has no letters or digits", hint="pass it as value instead of object"
+            f"object {given.object[:80]!r} has no letters or digits", hint="pass the text as value instead of object"
         )
     begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
     if ends is not None and ends < (begins or to_utc(at)):

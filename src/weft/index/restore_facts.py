@@ -61,7 +61,7 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
             if rival.status in ("confirmed", "superseded") and lifecycle.overlap(rival, fact):
                 raise InputError(
                     f"{fact.id!r} and {rival.id!r} overlap in single-valued {fact.predicate!r}; nothing was written",
-                    hint="weft fact reject one of them and export again, or change memory.single_valued",
+                    hint="reject one of them with weft fact reject and export again, or change memory.single_valued",
                 )
     events = [replace(event, other=_resolve(event.other, ids=ids, store=store)) for event in item.history]
     store.facts.write([fact], events=events)

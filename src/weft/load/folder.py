@@ -78,7 +78,7 @@ def _resolve(path: Path) -> Path:
     except PermissionError:
         is_folder = False  # the walk reports the folder as unreadable
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        raise InputError(f"file or folder not found: {str(path)!r}", hint="check the path") from error
+        raise InputError(f"file or folder not found: {str(path)!r}", hint="pass an existing file or folder") from error
     return path.resolve() if is_folder else path.parent.resolve() / path.name
 
 

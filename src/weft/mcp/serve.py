@@ -84,7 +84,8 @@ def bind(host: str, port: int) -> socket.socket:
     """Return a listening loopback socket. Raises `ConfigError`."""
     if host not in LOOPBACK:
         raise ConfigError(
-            f"cannot listen on {host!r}, which other machines can reach", hint=f"use one of {', '.join(LOOPBACK)}"
+            f"cannot listen on {host!r}, which other machines can reach",
+            hint=f"set --host to one of {', '.join(LOOPBACK)}",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only if the protocol is given; without it a response is delayed by 40 ms.
@@ -96,7 +97,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"cannot listen on {host} port {port}: {error.strerror}", hint="choose another --port"
+            f"cannot listen on {host} port {port}: {error.strerror}", hint="pass another --port"
         ) from error
     return listener
 

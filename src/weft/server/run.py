@@ -45,7 +45,7 @@ def check_address(host: str, engines: Engines) -> None:
     if not is_loopback(host) and not Keyring(engines.database).opens():
         raise ConfigError(
             f"{host!r} is reachable from other machines, but no key exists",
-            hint="create one with weft keys create NAME [--write], or omit --host to listen on loopback",
+            hint="create a key with weft keys create NAME [--write], or omit --host to listen on loopback",
         )
 
 
@@ -55,7 +55,7 @@ def open_port(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError, UnicodeError) as error:
-        raise InputError(f"cannot listen on {host}:{port}: {error}", hint="choose another --port or --host") from error
+        raise InputError(f"cannot listen on {host}:{port}: {error}", hint="pass another --port or --host") from error
     # asyncio sets this only on its own sockets; without it, a response in two packets is delayed by 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return made

@@ -151,7 +151,8 @@ def _index_stdin(session: Session, engine: Engine, *, source: str | None, title:
     text = sys.stdin.buffer.read(limit + 1)
     if len(text) > limit:
         raise InputError(
-            f"standard input exceeds load.max_file_bytes ({limit:,})", hint="raise load.max_file_bytes, or index files"
+            f"standard input exceeds load.max_file_bytes ({limit:,})",
+            hint="raise load.max_file_bytes, or pass files to weft index",
         )
     receipt = engine.add_bytes(text, source=source or STDIN_SOURCE, title=title)
     _report(session, receipt)

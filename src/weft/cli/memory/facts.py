@@ -210,7 +210,8 @@ def _read_file(file: Any) -> list[GivenFact]:
         return list(_read_lines(file))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{file.name} is not UTF-8: {error}; nothing was written", hint="convert the file to UTF-8"
+            f"{file.name} is not UTF-8: {error}; nothing was written",
+            hint="convert the file to UTF-8, for example with iconv",
         ) from error
 
 
@@ -227,7 +228,8 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
             yield read_statement(parse_json(line))
         except ValueError as error:
             raise InputError(
-                f"line {number}: {error}; nothing was written", hint="`weft fact add --help` lists the keys of a line"
+                f"line {number}: {error}; nothing was written",
+                hint="run `weft fact add --help` to list the keys of a line",
             ) from error
 
 

@@ -40,7 +40,7 @@ def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator
     if corpus is None:
         raise InputError(
             f"no BEIR corpus in {str(folder)!r}",
-            hint="the folder needs corpus.jsonl, and queries.jsonl or qrels/",
+            hint="add corpus.jsonl, and queries.jsonl or qrels/, to the folder",
         )
     return load_corpus(corpus, source=corpus.name, options=options or LoadOptions())
 
