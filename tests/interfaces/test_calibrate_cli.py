@@ -74,7 +74,7 @@ def test_too_little_is_refused_with_a_hint(weft, notes):
     weft("index", "notes", "-q")
     done = weft("calibrate", expect=1)
 
-    assert "probes, 30 are needed" in done.err
+    assert "probes, but 30 are needed" in done.err
     assert "hint: add documents with weft index" in done.err
     assert weft("stats", "--json").json["confidence"] == {"origin": "shipped"}
     assert "30" in weft("calibrate", "--probes", "3", expect=2).err

@@ -10,7 +10,7 @@ def test_repair_does_not_recommend_itself(weft, notes, tmp_path):
     pages[8192 * 3 :] = b"\x99" * len(pages[8192 * 3 :])
     (tmp_path / "bad.db").write_bytes(pages)
 
-    assert "hint: weft repair" in weft("--db", "bad.db", "stats", expect=1).err
+    assert "hint: run `weft repair`" in weft("--db", "bad.db", "stats", expect=1).err
     said = weft("--db", "bad.db", "repair", expect=1).err
     assert "is damaged" in said and "hint: restore a backup" in said and "weft repair" not in said
 

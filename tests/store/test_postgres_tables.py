@@ -150,7 +150,7 @@ def test_a_database_with_data_is_migrated_a_statement_at_a_time(bare, monkeypatc
     here = schema.newest()
     known = {**load_migrations("postgres"), here + 1: NEXT}
     monkeypatch.setattr(schema, "load_migrations", lambda dialect: known)
-    with pytest.raises(SchemaMismatch, match=f"schema {here}, this version needs {here + 1}") as caught:
+    with pytest.raises(SchemaMismatch, match=f"schema {here}, but this version needs {here + 1}") as caught:
         PostgresDatabase(bare)
     assert "weft db migrate" in caught.value.hint
 

@@ -129,7 +129,7 @@ def test_chinese_text_is_asked_in_chinese():
 
 def test_a_small_namespace_is_refused():
     """Too few chunks say nothing about questions."""
-    with filled(count=MIN_PROBES - 1) as engine, pytest.raises(InputError, match="29 probes, 30 are needed"):
+    with filled(count=MIN_PROBES - 1) as engine, pytest.raises(InputError, match="29 probes, but 30 are needed"):
         calibrate(engine)
 
 

@@ -110,7 +110,7 @@ def calibrate(
     own = _own_probes(store, limit=probes)
     if len(own) < MIN_PROBES:
         raise InputError(
-            f"namespace {store.namespace!r} has text for {len(own)} probes, {MIN_PROBES} are needed",
+            f"namespace {store.namespace!r} has text for {len(own)} probes, but {MIN_PROBES} are needed",
             hint="add documents with weft index; until then the calibration of the embedder applies",
         )
     foreign = _foreign_probes(own)

@@ -130,7 +130,7 @@ class Transport:
             reason = self._redact(f"{type(error).__name__}: {error}")
             raise ModelUnavailable(
                 f"{self._url!r} cannot be reached: {reason}",
-                hint=f"check the address and the network; `{self._setting}` sets another endpoint",
+                hint=f"start the endpoint, or set `{self._setting}` to another address",
             ) from error
 
     def _get_client(self) -> Any:
@@ -149,7 +149,7 @@ class Transport:
         except ValueError as error:
             self._on_failure("no json")
             start = self._redact(response.text[:80])
-            hint = f"check that `{self._setting}` is the address of the API; it usually ends with /v1"
+            hint = f"set `{self._setting}` to the address of the API, which usually ends with /v1"
             raise BadModelOutput(f"the response of {self._url!r} is not JSON: {start!r}", hint=hint) from error
         return answer
 
@@ -163,11 +163,11 @@ class Transport:
     def _status_hint(self, status: int, text: str) -> str:
         """Return the hint for an error status; empty if there is none."""
         if status in (401, 403):
-            return f"check the key in {self._key_name}" if self._api_key else f"no key was sent: set {self._key_name}"
+            return f"set {self._key_name} to a valid key" if self._api_key else f"no key was sent: set {self._key_name}"
         if status == 404:
-            return f"check the name of the model, and `{self._setting}`, which usually ends with /v1"
+            return f"correct the name of the model, or set `{self._setting}`, which usually ends with /v1"
         if _NO_QUOTA in text:
-            return "the account has no quota left; finished work is kept"
+            return "raise the quota of the account, then run the command again; finished work is kept"
         return "try again later; finished work is kept" if status in _RETRIED_STATUSES else ""
 
     def _redact(self, text: str) -> str:

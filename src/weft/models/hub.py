@@ -106,5 +106,5 @@ def load_error(model: HubModel, *, library: str, error: Exception) -> ModelUnava
     """Return the error for a model that the library cannot load."""
     return ModelUnavailable(
         f"{library} cannot load {model.id!r}: {str(error)[:300]}",
-        hint="check the name and the connection to the model hub, or use a `local/` model, which needs none",
+        hint="correct the name of the model or connect to the model hub, or use a `local/` model",
     )

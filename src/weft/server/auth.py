@@ -73,7 +73,7 @@ class Gatekeeper:
             raise Refused(401, "no_key", "API key required", hint="send Authorization: Bearer KEY or X-API-Key: KEY")
         key: ApiKey | None = await run(lambda: state.keys.find(text))
         if key is None:
-            raise Refused(401, "wrong_key", "invalid API key", hint="create one with weft keys create")
+            raise Refused(401, "wrong_key", "invalid API key", hint="create a key with weft keys create NAME")
         return key
 
 
@@ -98,7 +98,7 @@ async def identify(
 async def identify_writer(caller: Annotated[Caller, Depends(identify)]) -> Caller:
     """Return the caller if it has write access."""
     if caller.access != "write":
-        raise Refused(403, "read_only", "the key is read-only", hint="create another with weft keys create --write")
+        raise Refused(403, "read_only", "the key is read-only", hint="create a key with weft keys create NAME --write")
     return caller
 
 
@@ -118,7 +118,7 @@ def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str
     """Return the namespace of a request: from the header, the settings, or the only namespace of the key."""
     if wanted is not None:
         if (name := _decode(wanted)) not in namespaces:
-            hint = f"omit {NAMESPACE_HEADER}"
+            hint = f"omit the header {NAMESPACE_HEADER}, or send a namespace of the key"
             raise Refused(403, "wrong_namespace", "no access to this namespace", hint=hint)
         return name
     if own in namespaces:
@@ -128,7 +128,7 @@ def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str
             400,
             "which_namespace",
             "the key grants access to several namespaces",
-            hint=f"name one in {NAMESPACE_HEADER}",
+            hint=f"send one of them in the header {NAMESPACE_HEADER}",
         )
     return namespaces[0]
 

@@ -113,7 +113,7 @@ def refusal(error: WeftError) -> Refused:
         logger.error("the store failed: %s", error)
         if isinstance(error, StoreFull):
             return Refused(status, code, "the store is full", hint="free disk space on the server, then retry")
-        return Refused(status, code, "the store failed", hint="retry; see the log of the server")
+        return Refused(status, code, "the store failed", hint="retry, then read the log of the server")
     return Refused(status, code, str(error), hint=error.hint)
 
 

@@ -183,7 +183,7 @@ class Jobs:
             job.end("interrupted" if self.is_stopping else "failed", refusal(error))
         except Exception:  # an unexpected error fails the job, not the server
             logger.exception("job %s failed", job.id)
-            job.end("failed", Refused(500, "failed", "internal server error", hint="see the log of the server"))
+            job.end("failed", Refused(500, "failed", "internal server error", hint="read the log of the server"))
         finally:
             items.close()  # gives its parser process back
             cleanup()

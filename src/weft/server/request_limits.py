@@ -73,7 +73,9 @@ class RequestLimits:
         except Exception:
             logger.exception("%s failed", request_id)
             if status is None:
-                failed = Refused(500, "failed", "internal server error", hint="see the log under this request id")
+                failed = Refused(
+                    500, "failed", "internal server error", hint="search the log of the server for this request id"
+                )
                 await error_response(request_id, failed)(scope, receive, answer)
         finally:
             self._slots[client] -= 1
@@ -85,11 +87,11 @@ class RequestLimits:
         """Raise `Refused` for an unknown host, a foreign origin or a body that is too large."""
         host = _name(headers.get("host", ""))
         if not is_known_host(host, listening=self._host, allowed=self._options.allowed_hosts):
-            hint = "add it to server.allowed_hosts"
+            hint = "add the host name to server.allowed_hosts"
             raise Refused(421, "wrong_host", "unknown host name", hint=hint)
         origins = (None, *_own_origins(headers), *self._options.allowed_origins)
         if headers.get("origin") not in origins:
-            hint = "add it to server.allowed_origins"
+            hint = "add the origin to server.allowed_origins"
             raise Refused(403, "wrong_origin", "cross-origin request refused", hint=hint)
         if _length(headers) > self._max_bytes(scope):
             raise self._too_large(scope)
@@ -134,7 +136,9 @@ class RequestLimits:
         return self._options.max_upload_bytes if scope["path"] == UPLOADS else self._options.max_body_bytes
 
     def _too_large(self, scope: Scope) -> Refused:
-        return Refused(413, "too_large", f"more than {self._max_bytes(scope):,} bytes", hint="split the request")
+        return Refused(
+            413, "too_large", f"more than {self._max_bytes(scope):,} bytes", hint="split the request into smaller ones"
+        )
 
     def _note(self, scope: Scope, *, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")

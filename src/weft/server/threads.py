@@ -47,14 +47,16 @@ class Threads:
             return await asyncio.wait_for(asyncio.wrap_future(pool.submit(call)), self._seconds)
         except asyncio.TimeoutError:
             message = f"no response within {self._seconds} s"
-            raise Refused(504, "timeout", message, hint="request fewer results") from None
+            raise Refused(504, "timeout", message, hint="request fewer results, or raise server.seconds") from None
 
     async def write(self, call: Callable[[], T]) -> T:
         """Run a write. A write that cannot start within the time limit is refused; a started write is completed."""
         future = self._writer.submit(call)
         await asyncio.wait([wrapped := asyncio.wrap_future(future)], timeout=self._seconds)
         if not wrapped.done() and future.cancel():
-            raise Refused(503, "busy", "other writes are in progress; nothing was written", hint="retry")
+            raise Refused(
+                503, "busy", "other writes are in progress; nothing was written", hint="retry in a few seconds"
+            )
         return await asyncio.shield(wrapped)
 
     async def load(self, call: Callable[[], T]) -> T:
@@ -68,7 +70,7 @@ class Threads:
             await asyncio.wait_for(turn.acquire(), seconds)
         except asyncio.TimeoutError:
             message = "other documents of this namespace are being parsed; nothing was written"
-            raise Refused(503, "busy", message, hint="retry") from None
+            raise Refused(503, "busy", message, hint="retry in a few seconds") from None
         try:
             return await asyncio.wrap_future(self._parsers.submit(call))
         finally:

@@ -249,7 +249,7 @@ def _find_created(engine: Engine, key: str) -> str:
 
 def _get(engine: Engine, name: str) -> None:
     if not _find(engine, name_key(name)):
-        raise InputError(f"Entity with name {name[:80]} not found", hint="create it first with create_entities")
+        raise InputError(f"Entity with name {name[:80]} not found", hint="create the entity first with create_entities")
 
 
 def _live(engine: Engine, name: str) -> list[Fact]:

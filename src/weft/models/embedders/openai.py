@@ -42,8 +42,8 @@ KNOWN_MODELS = {
     "text-embedding-ada-002": KnownModel(dimension=1536, floor=0.72, background=(0.7, 0.03)),
 }
 
-MODEL_CHANGED_HINT = "the endpoint now serves another model of this name: restore it, or rename it and run weft reembed"
-DIMENSIONS_IGNORED_HINT = "the endpoint does not shorten vectors: remove models.dimensions"
+MODEL_CHANGED_HINT = "restore the former model at the endpoint, or rename the new model there and run weft reembed"
+DIMENSIONS_IGNORED_HINT = "remove models.dimensions, which the endpoint ignores"
 
 UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
@@ -333,5 +333,6 @@ def check_endpoint(base_url: str, *, api_key: str) -> None:
     # With such a key, the HTTP library would raise an error that contains the key.
     if not (api_key.isascii() and api_key.isprintable()) or api_key != api_key.strip():
         raise ConfigError(
-            "the API key contains characters that are invalid in an HTTP header", hint="set OPENAI_API_KEY again"
+            "the API key contains characters that are invalid in an HTTP header",
+            hint="set OPENAI_API_KEY to a key of printable ASCII characters",
         )

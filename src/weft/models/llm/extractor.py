@@ -273,7 +273,7 @@ class LlmExtractor:
         if is_limit:
             raise ModelUnavailable(
                 f"{self._chat.name} failed {MAX_CONSECUTIVE_FAILURES} times in a row; last error: {error}",
-                hint="check llm.model and the endpoint; earlier replies are cached",
+                hint="correct llm.model or llm.base_url, then run the command again; earlier replies are cached",
             ) from error
 
     def _write_receipt(self) -> None:

@@ -150,7 +150,7 @@ class ReplyCache:
         except (apsw.Error, OSError, UnicodeDecodeError) as error:
             raise ModelUnavailable(
                 f"replies cannot be cached in {str(self._database.path)!r}: {error}",
-                hint="`models.cache_dir` sets another folder; a damaged file may be deleted",
+                hint="set models.cache_dir to another folder, or delete the file if it is damaged",
             ) from error
 
 

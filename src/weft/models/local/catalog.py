@@ -221,4 +221,4 @@ def get_model(name: str) -> LocalModel:
         if name.removeprefix(PREFIX) == model.name:
             return model
     known = ", ".join(PREFIX + model.name for model in MODELS)
-    raise ConfigError(f"unknown local model {name!r}", hint=f"known models: {known}")
+    raise ConfigError(f"unknown local model {name!r}", hint=f"use one of {known}")

@@ -75,7 +75,7 @@ def unreadable_weights(reason: str) -> ModelUnavailable:
     """Return the error for a damaged weights file."""
     return ModelUnavailable(
         f"the model's weights cannot be read: {reason}",
-        hint="run `weft models fetch` again; if it persists, report it",
+        hint="run `weft models fetch` again; report the error if it occurs again",
     )
 
 

@@ -101,7 +101,7 @@ class LlmReranker:
         tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY_TOKENS}
         if not self._budget.reserve(**tokens):
             self._account.note("bound reached")
-            hint = "llm.max_cost and llm.max_tokens also limit re-ranking"
+            hint = "raise llm.max_cost or llm.max_tokens, which also limit re-ranking"
             raise ModelUnavailable(f"the limit of {self._budget.total.stopped} is reached", hint=hint)
         reply = None
         try:

@@ -109,7 +109,7 @@ async def upload(caller: Writer, request: Request) -> Response:
         async with _form(request, max_files=caller.engine.settings.server.max_upload_files) as form:
             files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
             if not files or len(files) != len(form.multi_items()):
-                hint = "for example: curl -F files=@a.md"
+                hint = "send each file as `files`, for example curl -F files=@a.md"
                 raise Refused(422, "invalid_request", "every form field must be a file named `files`", hint=hint)
             for file in files:
                 await caller.state.threads.load(partial(sandbox.save, file.filename or "", file.file))

@@ -54,6 +54,9 @@ def _find(caller: Caller, id: str) -> Job:
     job = caller.state.jobs.find(id, namespace=caller.namespace)
     if job is None:
         raise Refused(
-            404, "not_found", f"unknown job {id!r} in this namespace", hint="jobs are lost when the server stops"
+            404,
+            "not_found",
+            f"unknown job {id!r} in this namespace",
+            hint="start the job again; jobs are lost when the server stops",
         )
     return job

@@ -148,7 +148,7 @@ class MemoryDatabase:
         return []
 
     def backup(self, target: Path) -> None:
-        raise InputError("an in-memory store cannot be backed up", hint="open a file with --db")
+        raise InputError("an in-memory store cannot be backed up", hint="set --db to a file")
 
     def size(self) -> int:
         return 0

@@ -228,7 +228,7 @@ class Connections:
     @contextmanager
     def _connection(self, dsn: str) -> Iterator[psycopg.Connection[TupleRow]]:
         if self._closed:
-            raise StoreError("the store is closed", hint="open it again")
+            raise StoreError("the store is closed", hint="open the store again")
         with translated_errors(display_address(dsn)):
             pool = self._pool(dsn)
             try:

@@ -102,7 +102,7 @@ class PostgresDatabase:
     def backup(self, target: Path) -> None:
         raise InputError(
             "a PostgreSQL database cannot be backed up by Weft",
-            hint="pg_dump --schema=weft, or weft copy to a file",
+            hint="run pg_dump --schema=weft, or weft copy --to FILE",
         )
 
     def size(self) -> int:

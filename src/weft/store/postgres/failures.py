@@ -52,7 +52,7 @@ def display_address(dsn: str) -> str:
     if "@" in host or not all(part.isdigit() for part in port.split(",")):
         raise ConfigError(
             "malformed address of the PostgreSQL server",
-            hint="postgresql://user:password@host:5432/database; write special characters of the password as %XX",
+            hint="use postgresql://user:password@host:5432/database; write special characters of the password as %XX",
         )
     return f"{host}:{port}/{parts.get('dbname', '')}"
 
@@ -116,7 +116,9 @@ def _translate(error: Exception, where: str) -> WeftError:
                 hint="raise statement_timeout on the server, or try again",
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
-            return SchemaMismatch(f"{where} does not have the tables of this version: {first}", hint="weft db migrate")
+            return SchemaMismatch(
+                f"{where} does not have the tables of this version: {first}", hint="run weft db migrate"
+            )
         case errors.InsufficientPrivilege():
             return StoreUnavailable(
                 f"{where} refused: {first}", hint="grant the role the privileges listed in docs/scaling.md"
@@ -124,9 +126,14 @@ def _translate(error: Exception, where: str) -> WeftError:
         case errors.DiskFull():
             return StoreFull(f"no space left on {where}", hint="free disk space; no data was lost")
         case errors.ProgramLimitExceeded():
-            return InputError(f"a name or a source is too long for PostgreSQL: {first}", hint="shorten it")
+            return InputError(
+                f"a name or a source is too long for PostgreSQL: {first}", hint="shorten the name or the source"
+            )
         case errors.UntranslatableCharacter() | errors.CharacterNotInRepertoire():
-            return InputError("the text contains a NUL character, which PostgreSQL cannot store", hint="remove it")
+            return InputError(
+                "the text contains a NUL character, which PostgreSQL cannot store",
+                hint="remove the NUL character from the text",
+            )
         case errors.InvalidTextRepresentation():
             return InputError("the text contains unpaired surrogates, which cannot be stored")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
@@ -134,7 +141,10 @@ def _translate(error: Exception, where: str) -> WeftError:
         case PoolTimeout() | psycopg.OperationalError() | psycopg.InterfaceError():
             return _unreachable(error, first, where)
         case psycopg.DataError() if "NUL" in first:
-            return InputError("the text contains a NUL character, which PostgreSQL cannot store", hint="remove it")
+            return InputError(
+                "the text contains a NUL character, which PostgreSQL cannot store",
+                hint="remove the NUL character from the text",
+            )
         case _:
             return StoreError(f"PostgreSQL: {first}")
 
@@ -146,16 +156,17 @@ def _unreachable(error: Exception, first: str, where: str) -> StoreUnavailable:
         or "no password supplied" in text
         or ("role" in text and "not exist" in text)
     ):
-        return StoreUnavailable(f"{where} refused the login: {first}", hint="check user and password of --db")
+        return StoreUnavailable(f"{where} refused the login: {first}", hint="correct the user and the password in --db")
     if "does not exist" in text and "database" in text:
-        return StoreUnavailable(f"no such database: {where}", hint="createdb, then weft db init")
+        return StoreUnavailable(f"no such database: {where}", hint="run createdb, then weft db init")
     if "FATAL:" in text:
         _, _, reason = text.partition("FATAL:")
         first = reason.strip().splitlines()[0]
         return StoreUnavailable(f"{where} refused: {first}", hint="try again later, or ask the server administrator")
     if isinstance(error, PoolTimeout | psycopg.errors.ConnectionTimeout) or text.startswith(CONNECT_MESSAGES):
         return StoreUnavailable(
-            f"no PostgreSQL server answers at {where}", hint="check that the server runs, and host and port of --db"
+            f"no PostgreSQL server answers at {where}",
+            hint="start the server, or correct the host and the port in --db",
         )
     return StoreUnavailable(
         f"the connection to {where} was lost: {first}",

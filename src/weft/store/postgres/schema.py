@@ -109,8 +109,8 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     _refuse_newer(version, where=where)
     if version < newest():
         raise SchemaMismatch(
-            f"{where} has schema {version}, this version needs {newest()}",
-            hint="stop all writers, then weft db migrate",
+            f"{where} has schema {version}, but this version needs {newest()}",
+            hint="stop all writers, then run weft db migrate",
         )
 
 
@@ -118,7 +118,7 @@ def _refuse_newer(version: int, *, where: str) -> None:
     if version > newest():
         raise SchemaMismatch(
             f"{where} was created by a newer Weft (schema {version}, this version supports {newest()})",
-            hint="pip install --upgrade weft-search",
+            hint="run pip install --upgrade weft-search",
         )
 
 
@@ -149,7 +149,7 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
     done: list[str] = []
     state = read_state(db)
     if state.version == 0:
-        raise SchemaMismatch(f"{where} has no tables", hint="weft db init")
+        raise SchemaMismatch(f"{where} has no tables", hint="run weft db init")
     _refuse_newer(state.version, where=where)
     has_citus = state.has_citus
     with _schema_lock(db), _as_owner(db):
@@ -325,7 +325,7 @@ def _check_server(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     """Check the versions of server and pgvector, which is installed if missing. Raises `StoreUnavailable`."""
     if db.info.server_version < MIN_SERVER_VERSION:
         major = db.info.server_version // 10000
-        raise StoreUnavailable(f"{where} is PostgreSQL {major}", hint="upgrade it to 14 or newer")
+        raise StoreUnavailable(f"{where} is PostgreSQL {major}", hint="upgrade the server to PostgreSQL 14 or newer")
     if not read_state(db).pgvector:
         try:
             db.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -340,7 +340,8 @@ def _check_server(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     version = read_state(db).pgvector
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_PGVECTOR_VERSION:
         raise StoreUnavailable(
-            f"{where} has pgvector {version}", hint="upgrade it to 0.8 or newer: ALTER EXTENSION vector UPDATE"
+            f"{where} has pgvector {version}",
+            hint="install pgvector 0.8 or newer, then run ALTER EXTENSION vector UPDATE",
         )
 
 

@@ -218,8 +218,8 @@ class RelationalStore:
             model = active.model
             if len(vector) != model.dimension:
                 raise SchemaMismatch(
-                    f"the index has dimension {model.dimension}, the question vector {len(vector)}",
-                    hint=f"use the embedder {model.name!r}, or run weft reembed",
+                    f"the question vector has dimension {len(vector)}, but the index has dimension {model.dimension}",
+                    hint=f"pass --embedder {model.name}, or run weft reembed",
                 )
             return db.search_vector(found.key, vector, model=active.number, limit=limit, where=where)
 

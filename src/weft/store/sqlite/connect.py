@@ -157,7 +157,7 @@ class Connections:
     @contextmanager
     def _turn(self) -> Iterator[apsw.Connection]:
         if self._closed:
-            raise StoreError("the store is closed", hint="open it again")
+            raise StoreError("the store is closed", hint="open the store again")
         if self._shared is not None:
             with self._lock:
                 yield self._shared
@@ -238,11 +238,11 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     # Another process may have created the tables: read the state again under the lock.
     version, application, tables = _state(db)
     if application not in (0, APPLICATION_ID) or (application == 0 and tables):
-        raise InputError(f"{path!r} is a SQLite file but not a Weft store", hint="choose another --db")
+        raise InputError(f"{path!r} is a SQLite file but not a Weft store", hint="pass another file with --db")
     if version > newest:
         raise SchemaMismatch(
             f"{path!r} was created by a newer Weft (schema {version}, this version supports {newest})",
-            hint="pip install --upgrade weft-search",
+            hint="run pip install --upgrade weft-search",
         )
     if version == 0:
         db.execute(load_schema("sqlite"))
@@ -278,10 +278,12 @@ def copy_errors(target: Path) -> Iterator[None]:
         hint = "free disk space or choose another path; no data was lost"
         raise StoreFull(f"no space left for {str(target)!r}", hint=hint) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
-        hint = f"check the permissions of the folder {str(target.parent)!r}"
+        hint = f"make the folder {str(target.parent)!r} writable, or choose another path"
         raise StoreError(f"cannot write {str(target)!r}", hint=hint) from error
     except apsw.IOError as error:
-        raise StoreError(f"cannot write {str(target)!r}: {error}", hint="check the disk") from error
+        raise StoreError(
+            f"cannot write {str(target)!r}: {error}", hint="check the disk for errors, or choose another path"
+        ) from error
 
 
 @contextmanager
@@ -290,15 +292,17 @@ def _translated_errors(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.NotADBError as error:
-        raise InputError(f"{path!r} is not a SQLite file", hint="choose another --db") from error
+        raise InputError(f"{path!r} is not a SQLite file", hint="pass another file with --db") from error
     except apsw.CorruptError as error:
-        raise StoreCorrupt(f"{path!r} is damaged: {error}", hint="weft repair, or restore a backup") from error
+        raise StoreCorrupt(f"{path!r} is damaged: {error}", hint="run `weft repair`, or restore a backup") from error
     except apsw.BusyError as error:
-        raise StoreUnavailable(f"{path!r} is busy: another process is writing", hint="try again") from error
+        raise StoreUnavailable(
+            f"{path!r} is busy: another process is writing", hint="try again after the other process has finished"
+        ) from error
     except apsw.FullError as error:
         raise StoreFull(f"no space left for {path!r}", hint="free disk space; no data was lost") from error
     except apsw.ReadOnlyError as error:
-        hint = "check the permissions of the file and its folder"
+        hint = "make the file and its folder writable, or pass another file with --db"
         raise StoreUnavailable(f"cannot write {path!r}", hint=hint) from error
     except apsw.CantOpenError as error:
         raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
@@ -307,11 +311,11 @@ def _translated_errors(path: str) -> Iterator[None]:
             raise StoreFull(
                 f"no space left in the folder of {path!r}", hint="free disk space; no data was lost"
             ) from error
-        hint = "check the disk and its quota; committed data is kept"
+        hint = "check the disk for errors and its quota, then run the command again; committed data is kept"
         raise StoreError(f"cannot read or write {path!r}: {error}", hint=hint) from error
     except UnicodeDecodeError as error:
         what = f"{path!r} is damaged: it contains text that is not UTF-8"
-        raise StoreCorrupt(what, hint="weft repair, or restore a backup") from error
+        raise StoreCorrupt(what, hint="run `weft repair`, or restore a backup") from error
     except UnicodeEncodeError as error:
         raise InputError("the text contains unpaired surrogates, which cannot be stored") from error
     except apsw.Error as error:
@@ -326,5 +330,5 @@ def _remedy(path: Path) -> str:
         if path.is_dir():
             return "set --db to a file in this folder"
     except OSError as error:
-        return f"choose another --db: {error.strerror}"
-    return "check the permissions of the file and its folder"
+        return f"pass another file with --db: {error.strerror}"
+    return "make the file and its folder writable, or pass another file with --db"
