@@ -51,7 +51,7 @@ def test_the_same_name_at_another_address_is_another_model(
 
     assert "name another model of that name" in message
     assert "or restore models.base_url and models.dimensions" in message
-    assert "or use --embedder" not in message
+    assert "or pass --embedder" not in message
 
 
 def test_an_endpoint_that_does_not_shorten_vectors_is_reported(
