@@ -304,7 +304,7 @@ def test_compact_says_that_a_reader_keeps_deleted_text_in_the_file(tmp_path, mon
     with reader.store("default").reading():
         assert reader.store("default").stats().documents == 1
         store.delete([document_id("default", "a")])
-        with pytest.raises(StoreUnavailable, match="still contains deleted text"):
+        with pytest.raises(StoreUnavailable, match="deleted text remains"):
             database.compact()
     database.compact()
 
