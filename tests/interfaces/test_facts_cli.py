@@ -45,7 +45,7 @@ def test_json_lines_are_read_wholly_or_not_at_all(weft):
 
     refused = weft("fact", "add", "--from", "-", stdin=lines + '\n{"subject": 1}\n', expect=1).err
     assert "line 4" in refused and "nothing was written" in refused
-    assert "hint: `weft fact add --help`" in refused
+    assert "hint: run `weft fact add --help`" in refused
     assert "does not exist" in weft("fact", "list", expect=1).err
     assert "2 added, 0 strengthened, 0 known, 1 refused" in weft("fact", "add", "--from", "-", stdin=lines).err
     found = weft("recall", "What is JACQ?", "--as-of", "2026-01-01", "--json").json

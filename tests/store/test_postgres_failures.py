@@ -58,7 +58,7 @@ def test_no_server_at_the_address(place):
 
     assert isinstance(error, StoreUnavailable)
     assert str(error) == f"no PostgreSQL server answers at {place}/weft"
-    assert "host and port" in error.hint
+    assert "host and the port" in error.hint
 
 
 def test_a_malformed_address_is_not_repeated():
@@ -331,7 +331,7 @@ def test_a_wrong_password_is_reported_and_not_shown(own_server):
         error = refused(make_conninfo(role, password=SECRET))
 
     assert "refused the login" in str(error)
-    assert "user and password" in error.hint
+    assert "user and the password" in error.hint
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
