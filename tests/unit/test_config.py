@@ -144,7 +144,8 @@ def test_a_named_file_replaces_the_search(read, tmp_path):
         ("[graph]\ncitation_depth = 4\n", "invalid graph.citation_depth: 4", "from 1 to 3"),
         ("[graph]\ncitation_share = 1.1\n", "invalid graph.citation_share: 1.1", "from 0 to 1"),
         ("[memory]\nanchors = 0\n", "invalid memory.anchors: 0", "at least 1"),
-        ("[memory]\nfile_weight = -1\n", "invalid memory.file_weight: -1", "at least 0"),
+        ("[memory]\nfile_weight = -1\n", "invalid entry of memory.source_weights: 'file=-1'", "at least 0"),
+        ("[memory]\nsource_weights = ['file']\n", "invalid entry of memory.source_weights: 'file'", "source=number"),
         ("[memory]\nusage_weight = inf\n", "invalid memory.usage_weight: inf", "at least 0"),
         ("[memory]\nweekly_decay = 1.1\n", "invalid memory.weekly_decay: 1.1", "from 0 to 1"),
         ("[memory]\ncache_seconds = -1\n", "invalid memory.cache_seconds: -1", "from 0 to 86400"),
@@ -356,6 +357,18 @@ def test_a_constant_in_a_file_still_counts_and_is_warned_about(tmp_path, caplog)
     assert flatten(settings)["graph.rounds"] == 5
 
 
+def test_the_former_weights_of_sources_are_entries_of_one_setting(tmp_path, caplog):
+    """Each old setting still counts, with a warning; sources that are not set keep their default."""
+    file = tmp_path / "weft.toml"
+    file.write_text("[memory]\nfile_weight = 3\n")
+
+    settings = read_settings(file=file, environment={"WEFT_MEMORY_OTHER_WEIGHT": "0.5"})
+
+    assert settings.memory.source_weights == ("file=3", "other=0.5")
+    assert [settings.memory.weight_of(source) for source in ("file", "mail", "user_edit")] == [3.0, 0.5, 2.0]
+    assert "set memory.source_weights = ['file=3']" in caplog.text and "memory.other_weight" in caplog.text
+
+
 def test_alpha_and_beta_are_the_weights_of_text_and_graph():
     """Both spellings of the original design are accepted."""
     flags = {"graph.fusion": "weighted", "graph.alpha": 0.6}
@@ -366,4 +379,4 @@ def test_alpha_and_beta_are_the_weights_of_text_and_graph():
 
 def test_there_are_few_settings():
     """A new one needs a reason; `constant()` is for numbers that only benchmarks vary."""
-    assert len(in_force(read_settings(environment={}))) <= 95
+    assert len(in_force(read_settings(environment={}))) <= 88

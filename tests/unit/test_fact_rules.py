@@ -63,7 +63,7 @@ def test_every_factor_can_be_set():
     fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
     usual = score_factors(fact, at=NOW, options=USUAL)
     cases = {
-        "file_weight": (3.0, "source", 3.0),
+        "source_weights": (("file=3",), "source", 3.0),
         "weekly_decay": (0.5, "decay", 0.25),
         "grace_weeks": (2.0, "decay", 0.95),
         "usage_weight": (2.0, "usage", 3.0),
@@ -77,10 +77,13 @@ def test_every_factor_can_be_set():
 @pytest.mark.parametrize("source", ["user_edit", "file", "system", "conversation", "other"])
 def test_every_source_has_its_weight(source):
     """`other` stands for all that have none of their own."""
-    found = score_factors(make(source=source), at=NOW, options=MemoryOptions(**{f"{source}_weight": 7.0}))
+    found = score_factors(make(source=source), at=NOW, options=MemoryOptions(source_weights=(f"{source}=7",)))
 
     assert found["source"] == 7.0
-    assert score_factors(make(source="telepathy"), at=NOW, options=MemoryOptions(other_weight=0.0))["source"] == 0.0
+    assert (
+        score_factors(make(source="telepathy"), at=NOW, options=MemoryOptions(source_weights=("other=0",)))["source"]
+        == 0.0
+    )
 
 
 def test_the_source_that_is_kept_is_the_one_that_counts_more():
@@ -88,7 +91,10 @@ def test_the_source_that_is_kept_is_the_one_that_counts_more():
     said, read = make(source="conversation"), make(source="file")
 
     assert lifecycle.strengthen(said, read, options=USUAL).source == "file"
-    assert lifecycle.strengthen(said, read, options=MemoryOptions(conversation_weight=2.0)).source == "conversation"
+    assert (
+        lifecycle.strengthen(said, read, options=MemoryOptions(source_weights=("conversation=2",))).source
+        == "conversation"
+    )
 
 
 # ── life ────────────────────────────────────────────────────────────────────────────────────────

@@ -40,7 +40,7 @@ def test_scores_are_made_of_what_is_set(make_engine, embedder):
     ]
     engine = make_engine(embedder)
     engine.memory.add_many(facts)
-    other = make_engine(embedder, conversation_weight=9.0)
+    other = make_engine(embedder, source_weights=("conversation=9",))
 
     assert [piece.fact.value for piece in engine.memory.recall("Harbour Crane").facts] == ["red", "blue"]
     assert [piece.fact.value for piece in other.memory.recall("Harbour Crane").facts] == ["blue", "red"]

@@ -28,8 +28,7 @@ AMOUNTS: Mapping[str, str] = {
     "llm": "max_cost max_tokens max_minutes ask_above",
     "models": "max_cost",
     "graph": "share prune",
-    "memory": "user_edit_weight file_weight system_weight conversation_weight other_weight grace_weeks usage_weight "
-    "confirmed_weight",
+    "memory": "grace_weeks usage_weight confirmed_weight",
 }
 """Numbers of at least 0."""
 
@@ -96,6 +95,20 @@ def _check_memory(memory: MemoryOptions) -> None:
             f"invalid memory.cache_seconds: {memory.cache_seconds!r}",
             hint=f"use a whole number from 0 to {SECONDS_PER_DAY} (a day)",
         )
+    for entry in memory.source_weights:
+        name, _, weight = entry.rpartition("=")
+        if not name.strip() or not _is_amount(weight):
+            raise ConfigError(
+                f"invalid entry of memory.source_weights: {entry!r}",
+                hint="use `source=number` with a number of at least 0, such as `file=3`",
+            )
+
+
+def _is_amount(text: str) -> bool:
+    try:
+        return 0 <= float(text) < math.inf
+    except ValueError:
+        return False
 
 
 _FURTHER: Mapping[str, Callable[[Any], None]] = {

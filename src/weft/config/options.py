@@ -18,6 +18,8 @@ from weft.choices import Algorithm, AutoRule, ContextFormat, Fusion, GraphFusion
 
 WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Default weights of the two fused rankings, by fusion."""
+SOURCE_WEIGHTS: Mapping[str, float] = {"user_edit": 2.0, "file": 1.5, "system": 1.2, "conversation": 1.0, "other": 1.0}
+"""Default score factors of facts by source; `other` stands for every source that is not listed."""
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 
@@ -302,16 +304,8 @@ class MemoryOptions:
     """Maximum number of facts in total."""
     anchors: int = 3
     """Number of anchor entities found by vector similarity, beside named ones and the user."""
-    user_edit_weight: float = 2.0
-    """Score factor of source `user_edit`."""
-    file_weight: float = 1.5
-    """Score factor of source `file`."""
-    system_weight: float = 1.2
-    """Score factor of source `system`."""
-    conversation_weight: float = 1.0
-    """Score factor of source `conversation`."""
-    other_weight: float = 1.0
-    """Score factor of any other source."""
+    source_weights: tuple[str, ...] = ()
+    """Score factors by source: `file=3`. Defaults: user_edit 2, file 1.5, system 1.2, conversation and other 1."""
     weekly_decay: float = 0.95
     """Decay factor per week without access, 0 to 1."""
     grace_weeks: float = 1.0
@@ -322,6 +316,12 @@ class MemoryOptions:
     """Score factor of confirmed facts; staged facts have 1."""
     cache_seconds: int = 60
     """Lifetime of cached recalls in seconds; 0 disables the cache."""
+
+    def weight_of(self, source: str) -> float:
+        """Return the score factor of a source. Raises `ValueError` for a malformed entry of `source_weights`."""
+        pairs = (entry.rpartition("=") for entry in self.source_weights)
+        weights = {**SOURCE_WEIGHTS, **{name.strip(): float(weight) for name, _, weight in pairs}}
+        return weights.get(source, weights["other"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

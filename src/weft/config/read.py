@@ -27,7 +27,7 @@ from platformdirs import user_config_path
 
 from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
-from weft.config.options import Settings
+from weft.config.options import SOURCE_WEIGHTS, Settings
 from weft.config.trust import split_trusted
 from weft.errors import ConfigError
 
@@ -54,6 +54,10 @@ ALIASES: Mapping[str, str] = {
 """Short environment names beside the regular `WEFT_GROUP_FIELD`."""
 SPELLINGS: Mapping[str, str] = {"graph.alpha": "graph.text_weight", "graph.beta": "graph.graph_weight"}
 """Aliases of settings."""
+MERGED: Mapping[str, tuple[str, str]] = {
+    f"memory.{source}_weight": ("memory.source_weights", source) for source in SOURCE_WEIGHTS
+}
+"""Deprecated settings that became entries of a list: the list, and the name before `=`."""
 MIN_TYPO_SIMILARITY = 0.75
 """Minimum similarity to a known variable at which an unknown `WEFT_` variable is reported as a typo."""
 _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
@@ -90,6 +94,10 @@ def read_settings(
             origins.pop("store.replica", None)
         for spelling, value in layer.items():
             key = SPELLINGS.get(spelling, spelling)
+            if spelling in MERGED:
+                key, name = MERGED[spelling]
+                value = (*values.get(key, ()), f"{name}={value}")
+                _warn_once(f"{spelling} ({origin}) is deprecated; from 0.3.0 on set {key} = [{value[-1]!r}]")
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
             if origin != "flag" and is_constant(key):
@@ -204,7 +212,7 @@ def _is_relative(db: str) -> bool:
 
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
     # Aliases come first, so that WEFT_MODELS_BASE_URL overrides OPENAI_BASE_URL, which other programs read too.
-    keys = [*_known(), *_constants(), *SPELLINGS]
+    keys = [*_known(), *_constants(), *SPELLINGS, *MERGED]
     names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in keys}
     for name in environment:
         if name.startswith("WEFT_") and name not in names and (hint := _meant(name, names)):

@@ -17,7 +17,6 @@ from datetime import datetime
 
 from weft.config import MemoryOptions
 from weft.errors import InputError
-from weft.facts.score import source_weight
 from weft.records import Fact, FactEvent, FactStatus
 
 TRANSITIONS: dict[FactStatus, tuple[FactStatus, ...]] = {
@@ -93,7 +92,7 @@ def strengthen(old: Fact, new: Fact, *, options: MemoryOptions) -> Fact:
         confidence = max(old.confidence, new.confidence)
     else:
         confidence = 1 - (1 - old.confidence) * (1 - new.confidence)
-    source = max((old.source, new.source), key=lambda source: source_weight(source, options=options))
+    source = max((old.source, new.source), key=options.weight_of)
     return replace(old, confidence=confidence, source=source, note=old.note or new.note)
 
 

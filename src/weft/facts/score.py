@@ -4,7 +4,7 @@ Score of a fact at a time: confidence · source · decay · usage · status.
 | factor | value |
 | --- | --- |
 | confidence | of the fact, 0 to 1 |
-| source | weight of its source (`memory.user_edit_weight`, …) |
+| source | weight of its source (`memory.source_weights`) |
 | decay | `weekly_decay ^ (weeks without access − grace_weeks)`, at most 1 |
 | usage | `1 + usage_weight · log10(accesses + 1)` |
 | status | `confirmed_weight` for a confirmed fact, else 1 |
@@ -24,27 +24,12 @@ from weft.records import Fact, Recalled
 WEEK = timedelta(weeks=1)
 
 
-def source_weight(source: str, *, options: MemoryOptions) -> float:
-    """Return the weight of a source."""
-    match source:
-        case "user_edit":
-            return options.user_edit_weight
-        case "file":
-            return options.file_weight
-        case "system":
-            return options.system_weight
-        case "conversation":
-            return options.conversation_weight
-        case _:
-            return options.other_weight
-
-
 def score_factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[str, float]:
     """Return the factors of the score by name."""
     weeks = (at - (fact.last_accessed or fact.created)) / WEEK
     return {
         "confidence": fact.confidence,
-        "source": source_weight(fact.source, options=options),
+        "source": options.weight_of(fact.source),
         "decay": options.weekly_decay ** max(0.0, weeks - options.grace_weeks),
         "usage": 1 + options.usage_weight * math.log10(fact.access_count + 1),
         "status": options.confirmed_weight if fact.status == "confirmed" else 1.0,
