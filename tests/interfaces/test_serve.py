@@ -259,7 +259,10 @@ def test_a_date_is_taken_as_on_the_command_line(client, given, meant):
     assert done["id"] in [known["id"] for known in recalled["facts"]]
 
 
-@pytest.mark.parametrize("given", ["31.01.2026", "soon", "", "0001-01-01T00:00:00+02:00", ["2026-01-31"]])
+@pytest.mark.parametrize(
+    "given",
+    ["31.01.2026", "soon", "", "501", "-1.5", "1.5", 501, 1.5, True, "0001-01-01T00:00:00+02:00", ["2026-01-31"]],
+)
 def test_what_is_no_date_is_refused(client, given):
     """With the name of the field."""
     answer = client.post("/facts/recall", json={"query": "x", "as_of": given})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
@@ -17,11 +18,20 @@ Scalar = str | int | float | bool | None
 
 
 def _parse_time(value: Any) -> Any:
-    """Return text parsed as on the command line. Other values are returned unchanged; pydantic refuses them."""
+    """Return text parsed as on the command line, or unchanged for pydantic, which would accept a Unix time too."""
+    if not isinstance(value, str) or _is_number(value):
+        raise ValueError("expected text such as 2026-11-17 or 2026-11-17T09:30:00Z")
     try:
-        return read_time(value) if isinstance(value, str) else value
+        return read_time(value)
     except ValueError:
         return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _to_utc(time: datetime) -> datetime:
