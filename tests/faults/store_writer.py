@@ -173,7 +173,9 @@ def add_facts(writer, namespace):
         for _ in range(writer.chance.randrange(1, 4))
     ]
     expected = {path("fact", namespace, fact.subject, fact.predicate, fact.value): "" for fact in made}
-    return [[at, [""]] for at in expected], lambda: writer.engine(namespace).memory.add_many(made), expected
+    # A new namespace records its embedder before the facts, whose entities are embedded.
+    allowed = [[at, [""]] for at in expected] + [[path("embedder", namespace), None]]
+    return allowed, lambda: writer.engine(namespace).memory.add_many(made), expected
 
 
 def change_fact(writer, namespace):
@@ -189,11 +191,14 @@ def change_fact(writer, namespace):
             # The fact that it supersedes changes too.
             return [[at, ["confirmed"]], [others, ["superseded"]]], lambda: memory.confirm(fact.id), {at: "confirmed"}
         case "reject":
-            return [[at, ["rejected"]]], lambda: memory.reject(fact.id, reason="wrong"), {at: "rejected"}
+            # The fact that it superseded is restored.
+            allowed = [[at, ["rejected"]], [others, ["staged", "confirmed"]]]
+            return allowed, lambda: memory.reject(fact.id, reason="wrong"), {at: "rejected"}
         case "supersede":
             value = f"value {writer.version()}"
             new = path("fact", namespace, fact.subject_name, fact.predicate, value)
-            return [[new, [""]]], lambda: memory.supersede(fact.id, value), {}
+            allowed = [[new, [""]], [path("embedder", namespace), None]]
+            return allowed, lambda: memory.supersede(fact.id, value), {}
         case "expire":
             return [[at, [f"{fact.status} ended"]]], lambda: memory.expire(fact.id), {at: f"{fact.status} ended"}
         case "forget":
