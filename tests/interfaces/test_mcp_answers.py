@@ -33,6 +33,7 @@ def filled(tmp_path_factory):
         ("memory_search", {"question": "sign-in", "limit": 1, "useGraph": False, "cursor": None}),
         ("memory_get", {"citation": "docs/1.md:1"}),
         ("memory_get", {"document_id": "docs/1.md"}),
+        ("memory_related", {"source": "docs/1.md", "limit": "1"}),
         ("entity_lookup", {"entityName": "AUTH-SERVICE"}),
         ("graph_neighbours", {"entity": "Auth Service", "maxHops": "2", "min_weight": "1"}),
         ("graph_path", {"from": "Login Flow", "to": "Auth Service", "max_hops": 3.0}),
@@ -202,6 +203,7 @@ def test_the_text_goes_on_with_the_page(large):
 LARGEST = {
     "memory_search": {"query": "cats purr", "maxResults": 1000},
     "memory_get": {"id": "docs/verbose.md"},
+    "memory_related": {"id": "docs/verbose.md", "maxResults": 50},
     "entity_lookup": {"name": "Hub"},
     "graph_neighbours": {"name": "Hub", "hops": 3},
     "graph_path": {"source": "Long Tale", "target": "Hub", "maxHops": 6},

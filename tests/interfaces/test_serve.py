@@ -238,6 +238,16 @@ def test_facts_are_stated_recalled_confirmed_rejected_and_forgotten(client):
     assert client.get(f"/facts/{first}").status_code == 404
 
 
+def test_related_documents_are_listed_with_reasons(client):
+    """By id or source of a document; an unknown one is 404."""
+    source = client.get("/documents").json()["documents"][0]["source"]
+    found = client.get("/related", params={"id": source, "limit": 5}).json()["related"]
+
+    assert found and all(item["relations"] or item["shared"] or item["cosine"] is not None for item in found)
+    assert source not in [item["document"]["source"] for item in found]
+    assert refused(client.get("/related", params={"id": "nothing.md"})) == (404, "not_found")
+
+
 @pytest.mark.parametrize(
     "given, meant",
     [

@@ -21,6 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Search": {
         "query": ("weft.cli.search.query:query", "Search and print cited evidence."),
+        "related": ("weft.cli.search.related:related", "List the documents related to a document or a chunk."),
     },
     "Graph": {
         "entity": ("weft.cli.graph.entities:entity", "List, show, merge and rename entities."),

@@ -26,6 +26,7 @@ from weft.records import (
     PathStep,
     Recall,
     Receipt,
+    RelatedDocument,
     Remembered,
     Result,
     StoreStats,
@@ -185,6 +186,19 @@ def document_to_dict(document: DocumentInfo) -> dict[str, Any]:
         "title": document.title,
         "metadata": dict(document.metadata),
         "chunks": document.chunk_count,
+    }
+
+
+def related_to_dict(found: RelatedDocument, citation: str) -> dict[str, Any]:
+    """Return a related document with its reasons as JSON values."""
+    return {
+        "document": document_to_dict(found.document),
+        "citation": citation,
+        "chunk_id": found.chunk.id,
+        "score": round(found.score, 6),
+        "cosine": None if found.cosine is None else round(found.cosine, 4),
+        "shared": list(found.shared),
+        "relations": [step_to_dict(step) for step in found.relations],
     }
 
 

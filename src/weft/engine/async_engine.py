@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.config import ContextFormat
 from weft.engine.engine import Engine, open_engine
-from weft.records import Context, Filter, Metadata, Recall, Receipt, Result, StoreStats
+from weft.records import Context, Filter, Metadata, Recall, Receipt, RelatedDocument, Result, StoreStats
 
 
 class AsyncEngine:
@@ -48,6 +48,10 @@ class AsyncEngine:
     async def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer a `memory_search` tool call of a model."""
         return await asyncio.to_thread(self.engine.memory_search, query, **arguments)
+
+    async def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:
+        """Return the documents related to a document or chunk."""
+        return await asyncio.to_thread(self.engine.related, name, limit=limit)
 
     async def delete(self, *names: str) -> int:
         """Delete documents by id or source."""

@@ -62,6 +62,7 @@ from weft.records import (
     Metadata,
     Recall,
     Receipt,
+    RelatedDocument,
     Result,
     Skipped,
     StoreStats,
@@ -70,6 +71,7 @@ from weft.search.cite import cite, find_hidden_prefix
 from weft.search.facts.blend import blend
 from weft.search.facts.recall_cache import RecallCache
 from weft.search.graph.relations import relations_in
+from weft.search.related import find_related
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import Database, Store
@@ -393,6 +395,12 @@ class Engine:
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
         """Return a document by id or source with its chunks, or one chunk by its id. Raises `NotFound`."""
         return get_document(name, store=self.store)
+
+    def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:
+        """Return the documents related to a document (id or source) or chunk (id), best first. Raises `NotFound`."""
+        document, chunks = self.get(name)
+        embedder, _ = find_usable(self.store, self.embedder_slot.get, writes=False)
+        return find_related(document, chunks, store=self.store, embedder=embedder, limit=limit)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
         """Yield the documents of the namespace in the order of their sources."""

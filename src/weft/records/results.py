@@ -213,3 +213,19 @@ class Context:
     sources: tuple[Mapping[str, str], ...]
     omitted: int
     """Number of omitted chunks, facts, entities and relations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedDocument:
+    """A document related to another one, with the reasons."""
+
+    document: DocumentInfo
+    chunk: Chunk
+    """The nearest chunk, or the one that the graph leads to."""
+    score: float
+    cosine: float | None = None
+    """Cosine of the nearest chunk; None if only the graph connects the documents."""
+    shared: tuple[str, ...] = ()
+    """Names of entities that both documents mention, rare ones first."""
+    relations: tuple[PathStep, ...] = ()
+    """Stated relations between entities of the two documents."""

@@ -290,6 +290,24 @@ class StepOut(BaseModel):
     extractors: list[str] = []
 
 
+class RelatedOut(BaseModel):
+    """A related document. `cosine` is null if only the graph connects it; `shared` are names that both mention."""
+
+    document: DocumentOut
+    citation: str
+    chunk_id: str
+    score: float
+    cosine: float | None
+    shared: list[str]
+    relations: list[StepOut]
+
+
+class RelatedList(BaseModel):
+    """Related documents, best first."""
+
+    related: list[RelatedOut]
+
+
 class MentionOut(BaseModel):
     """A chunk that mentions an entity. `about` marks a chunk whose subject is the entity."""
 

@@ -116,6 +116,25 @@ def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**described, "passages": passages, **_next(cursor)}
 
 
+def memory_related(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the documents related to a document or a passage."""
+    document, chunks = find_cited(engine, values["id"])
+    name = chunks[0].id if len(chunks) == 1 else document.id
+    items = [
+        {
+            "id": item.document.id,
+            "title": item.document.title,
+            "citation": engine.cite(item.chunk.id),
+            "cosine": item.cosine,
+            "shared": list(item.shared),
+            "relations": [step_to_dict(step) for step in item.relations],
+        }
+        for item in engine.related(name, limit=values["maxResults"])
+    ]
+    page, cursor = cut_page(items, cursor=values.get("cursor", ""))
+    return {"id": name, "related": page, **_next(cursor)}
+
+
 def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Add a fact from the conversation."""
     if ("value" in values) == ("object" in values):
@@ -234,6 +253,7 @@ _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
     for call in (
         memory_search,
         memory_get,
+        memory_related,
         memory_add,
         memory_confirm,
         memory_forget,

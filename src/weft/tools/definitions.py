@@ -104,6 +104,20 @@ TOOLS: tuple[ToolDefinition, ...] = (
         aliases={"document_id": "id", "chunk_id": "id", "source": "id", "citation": "id", "path": "id"},
     ),
     ToolDefinition(
+        name="memory_related",
+        title="Find related documents",
+        description="List documents related to one by content or graph, with reasons.",
+        properties={
+            "id": _text("Id of a passage or document, or a source."),
+            "maxResults": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+            "cursor": CURSOR,
+        },
+        required=("id",),
+        answer={"id": TEXT, "related": OBJECTS, "cursor": TEXT},
+        certain=("id", "related"),
+        aliases={"document_id": "id", "chunk_id": "id", "source": "id", "limit": "maxResults"},
+    ),
+    ToolDefinition(
         name="memory_add",
         title="Remember a fact",
         description="Remember one lasting fact that the user stated or decided: preferences, people, systems, "

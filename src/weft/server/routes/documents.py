@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
-from weft.context.serialise import chunk_to_dict, document_to_dict, receipt_to_dict
+from weft.context.serialise import chunk_to_dict, document_to_dict, receipt_to_dict, related_to_dict
 from weft.engine.parsing.parser_messages import TextInput
 from weft.engine.uploads import Sandbox, check_text
 from weft.errors import InputError
@@ -23,7 +23,7 @@ from weft.server.errors import Refused, documented
 from weft.server.index_jobs import Job
 from weft.server.paging import MAX_ITEMS, After, Limit, cut
 from weft.server.request_limits import UPLOADS
-from weft.server.schemas import Deleted, DocumentPage, GivenDocuments, JobOut, ReceiptOut, WholeDocument
+from weft.server.schemas import Deleted, DocumentPage, GivenDocuments, JobOut, ReceiptOut, RelatedList, WholeDocument
 
 router = APIRouter(tags=["documents"])
 
@@ -80,6 +80,23 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
         "chunks": [chunk_to_dict(chunk) for chunk in page],
         "next": following,
     }
+
+
+@router.get(
+    "/related", response_model=RelatedList, response_model_exclude_unset=True, responses=documented(401, 404, 504)
+)
+async def list_related(
+    caller: Reader,
+    id: Annotated[str, Query(min_length=1, max_length=4000, description="Id or source of a document, or a chunk id.")],
+    limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of documents.")] = 10,
+) -> dict[str, Any]:
+    """List the documents related to a document or a chunk, best first, with the reasons."""
+    engine = caller.engine
+    return await caller.state.threads.read(
+        lambda: {
+            "related": [related_to_dict(item, engine.cite(item.chunk.id)) for item in engine.related(id, limit=limit)]
+        }
+    )
 
 
 @router.post(
