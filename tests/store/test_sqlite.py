@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import apsw
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
 
+from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory.store import MemoryDatabase
 from weft.store.sql_files import load_migrations, load_schema
@@ -368,3 +369,23 @@ def test_an_interrupt_while_it_waits_to_write_leaves_nothing_open(tmp_path):
     assert database.store("default").models() == [MODEL]
     other.close()
     database.close()
+
+
+@pytest.mark.parametrize("tables", [("fact_entity", "fact_vector_sketch"), ("fact_vector", "fact")])
+def test_swapped_pages_are_reported_by_repair(tmp_path, tables):
+    """Their rows have values of the wrong type, so nothing is derived from them."""
+    path = tmp_path / "weft.db"
+    with open_engine(path, embedder="hash") as engine:
+        engine.memory.add("Harbour Crane", "colour", value="blue")
+    with closing(apsw.Connection(str(path))) as db:
+        size = db.pragma("page_size")
+        roots = [db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).get for name in tables]
+    data = path.read_bytes()
+    first, second = (data[(root - 1) * size : root * size] for root in roots)
+    swapped = bytearray(data)
+    for root, page in zip(roots, (second, first), strict=True):
+        swapped[(root - 1) * size : root * size] = page
+    path.write_bytes(swapped)
+
+    with closing(SqliteDatabase(str(path))) as database, pytest.raises(StoreCorrupt, match="damaged beyond repair"):
+        database.repair()

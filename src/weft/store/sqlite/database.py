@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weft.errors import InputError, StoreUnavailable
+from weft.errors import InputError, StoreCorrupt, StoreUnavailable
 from weft.records import Problem
 from weft.store.relational.check.documents import drop_orphans, find_orphans, find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
@@ -69,6 +69,11 @@ class SqliteDatabase:
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
+            if damage := db.find_damage():  # rows of damaged pages have values of any type
+                raise StoreCorrupt(
+                    f"{self._connections.path!r} is damaged beyond repair: {damage[0].what}",
+                    hint="restore a backup, or index the documents into a new file",
+                )
             done = drop_orphans(db) + revoke_unreadable_keys(db)
             for namespace, name, *_ in db.run("all_namespaces"):
                 done += repair_namespace(db, namespace, name)
