@@ -377,6 +377,17 @@ def test_alpha_and_beta_are_the_weights_of_text_and_graph():
     assert settings.graph.weights == (0.6, 0.4)
 
 
+@pytest.mark.parametrize("given, rank", [("true", "relevance"), ("false", "score")])
+def test_a_replaced_switch_is_accepted_with_a_warning(caplog, given, rank):
+    """`memory.by_words` became `memory.rank`."""
+    settings = read_settings(environment={"WEFT_MEMORY_BY_WORDS": given})
+
+    assert settings.memory.rank == rank
+    assert f"use memory.rank = {rank!r}" in caplog.text
+    with pytest.raises(ConfigError, match=r"memory\.by_words"):
+        read_settings({"memory.by_words": "perhaps"}, environment={})
+
+
 def test_there_are_few_settings():
     """A new one needs a reason; `constant()` is for numbers that only benchmarks vary."""
     assert len(in_force(read_settings(environment={}))) <= 88

@@ -114,7 +114,7 @@ def test_words_can_be_left_aside(make_engine):
     """Then the ten surest of each entity are recalled, whatever is asked."""
     many = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}") for n in range(60)]
     unsure = GivenFact(subject="user", predicate="blood_type", value="A", confidence=0.5)
-    engine = make_engine([*many, unsure], by_words=False)
+    engine = make_engine([*many, unsure], rank="score")
 
     found = told(engine.memory.recall("What do you know about me?"))
     assert len(found) == 10

@@ -45,3 +45,24 @@ def test_scores_are_made_of_what_is_set(make_engine, embedder):
     assert [piece.fact.value for piece in engine.memory.recall("Harbour Crane").facts] == ["red", "blue"]
     assert [piece.fact.value for piece in other.memory.recall("Harbour Crane").facts] == ["blue", "red"]
     assert other.memory.recall("Harbour Crane").facts[0].factors["source"] == 9.0
+
+
+@pytest.mark.parametrize(
+    "rank, order", [("score", ["DuckDB", "tea", "Graz"]), ("relevance", ["Graz", "tea", "DuckDB"])]
+)
+def test_facts_can_be_ranked_by_score_alone(make_engine, embedder, rank, order):
+    """Neither shared words nor the distance then put a weak fact before a strong one."""
+    engine = make_engine(embedder, rank=rank)
+    engine.memory.add_many(
+        [
+            GivenFact(subject="user", predicate="works_on", object="JACQ", confidence=0.1, source="system"),
+            GivenFact(subject="user", predicate="lives_in", value="Graz", confidence=0.23, source="conversation"),
+            GivenFact(subject="user", predicate="drinks", value="tea", confidence=0.9, source="file"),
+            GivenFact(subject="JACQ", predicate="uses", value="DuckDB", source="user_edit"),
+        ]
+    )
+    found = engine.memory.recall("In which city do I live?").facts
+
+    assert [piece.fact.value for piece in found if piece.fact.value != "JACQ"] == order
+    if rank == "score":
+        assert [piece.score for piece in found] == sorted((piece.score for piece in found), reverse=True)

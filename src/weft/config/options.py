@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from platformdirs import user_cache_path
 
-from weft.choices import Algorithm, AutoRule, ContextFormat, Fusion, GraphFusion, Method
+from weft.choices import Algorithm, AutoRule, ContextFormat, FactRank, Fusion, GraphFusion, Method
 
 WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Default weights of the two fused rankings, by fusion."""
@@ -296,8 +296,8 @@ class MemoryOptions:
     """True also follows facts from object to subject."""
     max_hops: int = 2
     """Maximum number of hops from the entities of the question."""
-    by_words: bool = True
-    """True ranks facts that share words with the question first."""
+    rank: FactRank = "relevance"
+    """`relevance` ranks facts that match the question first; `score` ranks by the score alone."""
     per_entity: int = 10
     """Maximum number of facts per entity."""
     max_facts: int = 30

@@ -58,6 +58,10 @@ MERGED: Mapping[str, tuple[str, str]] = {
     f"memory.{source}_weight": ("memory.source_weights", source) for source in SOURCE_WEIGHTS
 }
 """Deprecated settings that became entries of a list: the list, and the name before `=`."""
+REPLACED: Mapping[str, tuple[str, Mapping[bool, str]]] = {
+    "memory.by_words": ("memory.rank", {True: "relevance", False: "score"})
+}
+"""Removed switches: the setting that replaces each, and its values."""
 MIN_TYPO_SIMILARITY = 0.75
 """Minimum similarity to a known variable at which an unknown `WEFT_` variable is reported as a typo."""
 _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
@@ -92,8 +96,8 @@ def read_settings(
         if "store.db" in layer:  # a replica belongs to the store that the same source names
             values.pop("store.replica", None)
             origins.pop("store.replica", None)
-        for spelling, value in layer.items():
-            key = SPELLINGS.get(spelling, spelling)
+        for spelling, given in layer.items():
+            key, value = _current(SPELLINGS.get(spelling, spelling), given, origin=origin)
             if spelling in MERGED:
                 key, name = MERGED[spelling]
                 value = (*values.get(key, ()), f"{name}={value}")
@@ -103,7 +107,7 @@ def read_settings(
             if origin != "flag" and is_constant(key):
                 _warn_once(f"{key} ({origin}) is deprecated and will be ignored from 0.3.0 on")
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
-    rerank = {kind: given for kind, name in RERANK_KEYS.items() if (given := environment.get(f"{name}_API_KEY"))}
+    rerank = {kind: found for kind, name in RERANK_KEYS.items() if (found := environment.get(f"{name}_API_KEY"))}
     settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
     for group in GROUPS:
         changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
@@ -149,6 +153,19 @@ def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
 def _warn_once(message: str) -> None:
     """Log a warning once per process, because settings are read several times."""
     logger.warning("%s", message)
+
+
+def _current(key: str, value: Any, *, origin: str) -> tuple[str, Any]:
+    """Return a setting with its value; a removed switch becomes the setting that replaces it, with a warning."""
+    if key not in REPLACED:
+        return key, value
+    new, values = REPLACED[key]
+    try:
+        made = values[_coerce(value, bool)]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{key} = {value!r} ({origin}): {error}", hint=f"use {new}") from error
+    _warn_once(f"{key} ({origin}) is deprecated and will be refused from 0.3.0 on: use {new} = {made!r}")
+    return new, made
 
 
 def find_project_file(folder: Path) -> Path | None:
@@ -212,7 +229,7 @@ def _is_relative(db: str) -> bool:
 
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
     # Aliases come first, so that WEFT_MODELS_BASE_URL overrides OPENAI_BASE_URL, which other programs read too.
-    keys = [*_known(), *_constants(), *SPELLINGS, *MERGED]
+    keys = [*REPLACED, *_known(), *_constants(), *SPELLINGS, *MERGED]
     names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in keys}
     for name in environment:
         if name.startswith("WEFT_") and name not in names and (hint := _meant(name, names)):

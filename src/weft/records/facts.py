@@ -151,7 +151,7 @@ class Recall:
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """Recalled facts, ordered by match, hop, position of the subject, then score."""
+    """Recalled facts in the order of `memory.rank`: by match, hop, position of the subject and score, or by score."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
     """Reference time of the recall."""

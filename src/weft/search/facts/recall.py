@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -94,7 +94,7 @@ def answer(
     wanted = fact_terms(question, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
-    matched = wanted if options.by_words else frozenset()
+    matched = wanted if options.rank == "relevance" else frozenset()
     facts = activate_facts(keys, about=read, options=options, at=at, wanted=matched)
     concerns_user = _concerns_user(question, facts, wanted)
     if not _is_known(anchors, facts) and not concerns_user:
@@ -165,10 +165,10 @@ def activate_facts(
     keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, wanted: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
-    Return facts breadth-first from some entities, ordered by match, hop, rank of the subject, and score.
+    Return facts breadth-first from some entities, in the order of `options.rank`. Ties go to the older fact.
 
+    `score` orders by score; `relevance` orders by match, hop, rank of the subject, and score.
     The match of a fact is the number of `wanted` terms in it, plus half the match of the preceding fact on the path.
-    Without `wanted` terms, nearer facts come first. Ties go to the older fact.
     """
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
@@ -187,11 +187,16 @@ def activate_facts(
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
             scored = score_fact(fact, hop=hop, at=at, options=options)
             kept.setdefault(fact.id, replace(scored, match=shared + INHERITED_MATCH * led))
-        ordered = sorted(kept.values(), key=lambda piece: _order(piece, places))
-        for piece in ordered[: options.max_facts]:
+        for piece in _first(kept.values(), places, options=options):
             for key in filter(None, (piece.fact.object, piece.fact.subject)):
                 reached[key] = max(reached.get(key, 0.0), piece.match if key not in places else 0.0)
-    return sorted(kept.values(), key=lambda piece: _order(piece, places))[: options.max_facts]
+    return _first(kept.values(), places, options=options)
+
+
+def _first(facts: Iterable[Recalled], places: Mapping[str, int], *, options: MemoryOptions) -> list[Recalled]:
+    """Return the first `max_facts` facts in the order of `options.rank`. `places` are the ranks of the subjects."""
+    by_score = options.rank == "score"
+    return sorted(facts, key=lambda piece: _by_score(piece) if by_score else _order(piece, places))[: options.max_facts]
 
 
 def _order(piece: Recalled, places: Mapping[str, int]) -> tuple[float, int, int, float, datetime, str]:
