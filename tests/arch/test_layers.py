@@ -149,7 +149,12 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    starters = {"models/local/fetch.py", "models/local/download.py", "engine/parsing/parser_process.py"}
+    starters = {
+        "models/local/fetch.py",
+        "models/local/download.py",
+        "engine/parsing/parser_process.py",
+        "load/git/log.py",
+    }
     assert readers <= {"config/read.py", *starters}
 
 

@@ -43,6 +43,7 @@ from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
 from weft.errors import ConfigError, WeftError
+from weft.index.commits import find_lost_commits, iter_new_commits
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
@@ -150,6 +151,24 @@ class Engine:
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(deleted))
+        return add_advice(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
+
+    def index_commits(
+        self,
+        *repositories: str | Path,
+        prune: bool = False,
+        on_step: Callable[[Step], None] = lambda step: None,
+        on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
+    ) -> Receipt:
+        """
+        Index the commits of the current branch of Git repositories; commits that are indexed already are skipped.
+
+        With `prune`, commits that are no longer in the history are deleted afterwards.
+        """
+        roots = read_paths(repositories)
+        receipt = self.add(iter_new_commits(roots, store=self.store), on_step=on_step, on_texts=on_texts)
+        if prune and not receipt.stopped:
+            receipt = replace(receipt, pruned=self.store.delete(find_lost_commits(roots, store=self.store)))
         return add_advice(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
     def count(self, *paths: str | Path) -> int:

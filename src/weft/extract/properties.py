@@ -48,6 +48,8 @@ def read_properties(document: Document) -> list[GivenFact]:
     """
     if document.form not in ("markdown", "text") or _NOT_A_NOTE.search(document.source):
         return []
+    if document.metadata.get("kind") == "commit":  # its relations say the same
+        return []
     if not name_key(document.title) or any(key.startswith("_") for key in document.metadata):
         return []
     found: dict[GivenFact, None] = {}

@@ -9,6 +9,7 @@ Relation types that a question asks for.
 | `who calls Command.invoke`, `谁调用 Command.invoke` | `called_by` |
 | `what does Command.invoke call` | `calls` |
 | `which tests cover the parser` | `tested_by` |
+| `why was parser.py changed` | `changed_in`, `caused_by`, `caused` |
 | `how do I bake bread` | none |
 """
 
@@ -124,6 +125,14 @@ _CUES: tuple[tuple[str, str, str], ...] = (
     ),
     (r"\b(?:does|do|did) [^?]{1,80} test\b", "测试了?(?:什么|哪些)", "tests"),
     (r"\bwhere is [^?]{1,80} (?:defined|implemented|declared)\b", "在哪[^？?]{0,4}定义|定义在哪", "defined_in"),
+    (
+        r"\b(?:was|were|has|have|been|who|what|commits?) changed\b|\bchanged together\b|\bhistory of\b"
+        r"|\b(?:who|which commit|what commit|when) (?:introduced|added|removed|changed|touched)\b",
+        "谁改|谁修改|何时修改|为什么修改|提交记录|修改历史",
+        "changed_in",
+    ),
+    (r"\b(?:which|what) (?:commits?|change) (?:fix\w*|clos\w*|resolv\w*)\b", "哪个提交修复", "fixed_in"),
+    (r"\brevert(?:s|ed)?\b", "回滚|撤销提交", "reverts reverted_in"),
     (r"\b(?:caus\w*|why)\b", "原因|为什么", "caused_by caused"),
     (r"\b(?:cit(?:e|es|ed|ing|ation\w*)|references?)\b", "引用|参考文献", "cites cited_by"),
     ("", "收购|并购", "acquired_by acquired"),

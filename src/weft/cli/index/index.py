@@ -24,6 +24,7 @@ STDIN_SOURCE = "stdin:text"
 
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--git", "is_git", is_flag=True, help="Index the commits of Git repositories, not their files.")
 @click.option("--prune", is_flag=True, help="Delete documents whose files no longer exist. Excluded files are kept.")
 @click.option("--watch", is_flag=True, help="Keep running and index files when they change.")
 @click.option(
@@ -49,6 +50,7 @@ STDIN_SOURCE = "stdin:text"
 def index(
     session: Session,
     paths: tuple[str, ...],
+    is_git: bool,
     prune: bool,
     watch: bool,
     workers: int,
@@ -66,6 +68,8 @@ def index(
     """
     if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
         raise click.UsageError("'-' cannot be combined with paths, --prune, --watch or --dry-run")
+    if is_git and ("-" in paths or watch or dry_run or workers != 1):
+        raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
     if watch:
         from weft.load.watch import check_watching
 
@@ -76,6 +80,9 @@ def index(
             return
         if paths == ("-",):
             _index_stdin(session, engine, source=source, title=title)
+            return
+        if is_git:
+            _report(session, _index_commits(session, engine, paths, prune=prune))
             return
         if not yes:
             check_cost(engine, *paths)
@@ -128,6 +135,13 @@ def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, pr
             bar.update(progress.texts, total=round(progress.planned_texts * share))
 
         return engine.index(*paths, prune=prune, workers=workers, on_step=on_step, on_texts=on_texts)
+
+
+def _index_commits(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool) -> Receipt:
+    with CountBar("indexing", total=None, unit="texts", quiet=session.verbosity < 0) as bar:
+        return engine.index_commits(
+            *paths, prune=prune, on_texts=lambda progress: bar.update(progress.texts, total=progress.planned_texts)
+        )
 
 
 def _check_indexed(paths: tuple[str, ...], receipt: Receipt) -> None:

@@ -1,0 +1,1 @@
+"""Git history: commits read with `git log` (`log`), and their documents with a graph (`commit_documents`)."""

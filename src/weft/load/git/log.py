@@ -1,0 +1,189 @@
+"""
+Commits of a Git repository, read from one `git log` process.
+
+The repository may come from a stranger: its configuration must not run a program. Pager, hooks, signatures, external
+diffs, text conversion, the file system monitor and lazy fetching are off, and only the repository's own configuration
+is read. The output is parsed line by line, so the size of a diff does not matter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from weft.errors import InputError
+from weft.text.decode import clean
+
+MAX_FILES = 50
+"""Maximum number of changed files that are kept per commit."""
+MAX_HEADINGS = 8
+"""Maximum number of hunk headings that are kept per file."""
+MAX_LINE_BYTES = 4096
+"""Longer lines of a diff are read in pieces, of which only the first is looked at."""
+MAX_MESSAGE_CHARACTERS = 20_000
+
+_OFF = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "log.showSignature=false",
+    "protocol.allow=never", "protocol.ssh.allow=never", "protocol.file.allow=never", "protocol.ext.allow=never",
+    "protocol.git.allow=never", "protocol.http.allow=never", "protocol.https.allow=never",
+    "diff.external=", "diff.noprefix=false", "diff.mnemonicPrefix=false", "core.quotePath=false",
+)  # fmt: skip
+_HUNK = re.compile(r"@@ [-+,\d ]{1,60} @@ (?P<heading>\S.{0,200})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A file that a commit changes."""
+
+    path: str
+    headings: tuple[str, ...] = ()
+    """Lines that Git prints after `@@`: the functions, classes or sections of the changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit."""
+
+    sha: str
+    author: str
+    date: str
+    """Author date, ISO 8601."""
+    parents: tuple[str, ...]
+    message: str
+    files: tuple[ChangedFile, ...] = ()
+    omitted_files: int = 0
+    """Number of changed files that are not in `files`."""
+
+
+@dataclass(slots=True)
+class _Diff:
+    """Files of the diff that is being read."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    current: str = ""
+    omitted: int = 0
+
+    def read(self, line: str) -> None:
+        """Note a file or a hunk heading; other lines are content."""
+        if line.startswith("diff --git "):
+            self.current = ""
+        elif line.startswith(("--- a/", "+++ b/")) and len(line) > 6:
+            self._open(line[6:].rstrip("\t"))
+        elif line.startswith("rename to "):
+            self._open(line.removeprefix("rename to "))
+        elif self.current and (hunk := _HUNK.match(line)):
+            known, heading = self.files[self.current], hunk["heading"].strip()
+            if heading not in known and len(known) < MAX_HEADINGS:
+                known.append(heading)
+
+    def _open(self, path: str) -> None:
+        if path in self.files or len(self.files) < MAX_FILES:
+            if self.current and self.current != path and not self.files[self.current]:
+                del self.files[self.current]  # the old name of a renamed file
+            self.current = path
+            self.files.setdefault(path, [])
+        elif path != self.current:
+            self.omitted += 1
+            self.current = ""
+
+
+def iter_commits(repository: Path) -> Iterator[Commit]:
+    """Yield the commits of the current branch, newest first. Raises `InputError` if there is no repository."""
+    mark = secrets.token_hex(16)  # no message or diff can contain it
+    arguments = ["log", f"--format={mark}commit%n%H%n%an%n%aI%n%P%n%B%n{mark}diff", "--patch", "--unified=0",
+                 "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap",
+                 "--find-renames", "--no-notes"]  # fmt: skip
+    with tempfile.TemporaryFile() as errors, _start_git(repository, arguments, errors=errors) as process:
+        assert process.stdout is not None
+        try:
+            yield from _parse(process.stdout, mark=mark)
+        except GeneratorExit:
+            process.terminate()
+            raise
+        if process.wait():
+            errors.seek(0)
+            _refuse(repository, errors.read(4096))
+
+
+def list_shas(repository: Path) -> list[str]:
+    """Return the ids of the commits of the current branch, newest first. Raises `InputError`."""
+    with _start_git(repository, ["log", "--format=%H", "--no-show-signature"], errors=subprocess.PIPE) as process:
+        out, errors = process.communicate()
+    if process.returncode:
+        _refuse(repository, errors)
+    return out.decode("ascii", "replace").split()
+
+
+def _refuse(repository: Path, errors: bytes) -> None:
+    lines = errors.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
+    raise InputError(
+        f"cannot read the history of {str(repository)!r}: {lines[0].removeprefix('fatal: ')}",
+        hint="pass the folder of a Git repository with at least one commit",
+    )
+
+
+def _start_git(repository: Path, arguments: Sequence[str], *, errors: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    settings = [word for setting in _OFF for word in ("-c", setting)]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables |= {
+        "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "LC_ALL": "C",
+    }  # fmt: skip
+    command = ["git", "-C", str(repository), "--no-pager", *settings, *arguments]
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=variables)
+    except FileNotFoundError as error:
+        raise InputError(
+            "the program `git` is not installed", hint="install git, then run the command again"
+        ) from error
+
+
+def _parse(out: IO[bytes], *, mark: str) -> Iterator[Commit]:
+    """Yield the commits of the output of `git log`."""
+    head: list[str] | None = None
+    diff: _Diff | None = None
+    for line, is_start in _iter_lines(out):
+        if is_start and line.startswith(mark):
+            if line.rstrip("\n") == f"{mark}diff":
+                diff = _Diff()
+                continue
+            if head is not None:
+                yield _make_commit(head, diff or _Diff())
+            head, diff = [], None
+        elif diff is not None:
+            if is_start:
+                diff.read(line.rstrip("\n"))
+        elif head is not None:
+            head.append(line)
+    if head is not None:
+        yield _make_commit(head, diff or _Diff())
+
+
+def _iter_lines(out: IO[bytes]) -> Iterator[tuple[str, bool]]:
+    """Yield lines, long ones in pieces, each with whether it starts a line."""
+    is_start = True
+    while line := out.readline(MAX_LINE_BYTES):
+        yield line.decode("utf-8", "replace"), is_start
+        is_start = line.endswith(b"\n")
+
+
+def _make_commit(head: Sequence[str], diff: _Diff) -> Commit:
+    sha, author, date, parents = (line.strip() for line in (*head, "", "", "", "")[:4])
+    return Commit(
+        sha=sha,
+        author=clean(author),
+        date=date,
+        parents=tuple(parents.split()),
+        message=clean("".join(head[4:])[:MAX_MESSAGE_CHARACTERS]).strip(),
+        files=tuple(
+            ChangedFile(path=clean(path), headings=tuple(map(clean, heads))) for path, heads in diff.files.items()
+        ),
+        omitted_files=diff.omitted,
+    )

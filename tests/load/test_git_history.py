@@ -1,0 +1,118 @@
+"""Commits of a Git repository as documents with a graph."""
+
+import os
+import subprocess
+
+import pytest
+
+from weft.config import read_settings
+from weft.engine.engine import Engine
+from weft.errors import InputError
+from weft.load.git.commit_documents import iter_commit_documents
+from weft.load.git.log import MAX_FILES, iter_commits
+from weft.testing import FakeEmbedder
+
+PARSER = "def parse(text):\n    return text.split()\n\n\ndef render(tree):\n    return str(tree)\n"
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Return a function that runs git in a new repository, with `.commit(message, **files)`."""
+    folder = tmp_path / "lantern"
+    folder.mkdir()
+    names = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER")
+             for part, value in (("NAME", "Release Team"), ("EMAIL", "release@example.org"))}  # fmt: skip
+    variables = {**os.environ, **names, "GIT_CONFIG_GLOBAL": os.devnull}
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", folder, *arguments], env=variables, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    def commit(message, files):
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+        git("add", "--all")
+        git("commit", "--quiet", "--allow-empty", "--message", message)
+        return git("rev-parse", "HEAD")
+
+    git("init", "--quiet")
+    git.folder, git.commit = folder, commit
+    return git
+
+
+@pytest.fixture
+def engine(tmp_path):
+    with Engine(read_settings({"store.db": str(tmp_path / "weft.db")}), embedder=FakeEmbedder()) as made:
+        yield made
+
+
+def test_a_commit_has_its_message_author_date_files_and_headings(repository):
+    """Newest first; the heading of a change is the function around it."""
+    repository.commit("Add the parser", {"src/parser.py": PARSER})
+    repository.commit("Render trees as lists\n\nFixes #12.", {"src/parser.py": PARSER.replace("str(tree)", "[tree]")})
+
+    new, old = iter_commits(repository.folder)
+    assert (old.message, new.message) == ("Add the parser", "Render trees as lists\n\nFixes #12.")
+    assert new.author == "Release Team" and new.date[:2] == "20" and new.parents == (old.sha,)
+    assert [file.path for file in new.files] == ["src/parser.py"]
+    assert new.files[0].headings == ("def render(tree):",)
+
+
+def test_a_commit_is_related_to_author_files_issues_and_reverted_commits(repository):
+    """A file is known by its name too."""
+    first = repository.commit("Add the parser", {"src/parser.py": PARSER})
+    repository.commit("Close the gap\n\nResolves: #7", {"src/parser.py": PARSER + "\n"})
+    repository.commit(f'Revert "Add the parser"\n\nThis reverts commit {first}.', {"src/parser.py": "\n"})
+
+    last, middle, _ = iter_commit_documents(repository.folder)
+    claims = {(claim.type, claim.target) for claim in (*last.given.claims, *middle.given.claims)}
+    assert {("authored_by", "release team"), ("changes", "src parser py"), ("fixes", "issue 7")} <= claims
+    assert ("reverts", first[:10]) in claims
+    aliases = {(item.key, item.alias_of) for item in last.given.nominations if item.alias_of}
+    assert ("parser py", "src parser py") in aliases
+    assert "return" not in last.text and "src/parser.py" in last.text
+
+
+def test_indexing_again_reads_only_new_commits(repository, engine):
+    """With prune, a commit that left the history is deleted."""
+    repository.commit("Add the parser", {"src/parser.py": PARSER})
+    repository.commit("Describe the parser", {"README.md": "The parser splits text.\n"})
+
+    first = engine.index_commits(repository.folder)
+    assert (first.added, first.facts) == (2, 0)
+    assert engine.index_commits(repository.folder).documents == 0
+    repository("commit", "--quiet", "--amend", "--message", "Describe the parser well")
+    again = engine.index_commits(repository.folder, prune=True)
+    assert (again.added, again.pruned) == (1, 1)
+    found = engine.query("why was parser.py changed?")
+    assert any("Add the parser" in piece.chunk.text for piece in found.evidence)
+    assert sorted(item.metadata["kind"] for item in engine.documents()) == ["commit", "commit"]
+
+
+def test_hostile_history_runs_nothing_and_is_bounded(repository, tmp_path):
+    """Configured programs do not run; messages cannot fake a commit; long lines and many files are cut."""
+    trap = tmp_path / "trap"
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\ntouch {trap}\ncat\n")
+    script.chmod(0o755)
+    files = {f"many/{number}.txt": "x\n" for number in range(MAX_FILES + 5)}
+    repository.commit("Add many", {**files, ".gitattributes": "*.txt diff=bad\n", "long.txt": "y" * 100_000})
+    repository.commit("commit\ndiff --git a/fake b/fake\n+++ b/fake\n\udcff".encode("utf-8", "replace").decode(), {})
+
+    for name in ("core.pager", "diff.external", "core.fsmonitor", "gpg.program", "diff.bad.textconv"):
+        repository("config", name, str(script))
+    repository("config", "log.showSignature", "true")
+
+    new, old = iter_commits(repository.folder)
+    assert not trap.exists()
+    assert new.files == () and new.message.startswith("commit\ndiff --git")
+    assert len(old.files) == MAX_FILES and old.omitted_files == 7
+
+
+def test_what_is_no_repository_is_an_error(tmp_path, engine):
+    """With the reason that git gives."""
+    with pytest.raises(InputError, match="not a git repository"):
+        engine.index_commits(tmp_path)
+    with pytest.raises(InputError, match="no folder"):
+        engine.index_commits(tmp_path / "none")
