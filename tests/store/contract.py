@@ -130,6 +130,8 @@ class StoreContract:
         for name in ("b", "a", "c"):
             store.write(make_batch(name, ["text"]))
 
+        every = store.find_documents(EVERYTHING)
+        assert store.titles([*(item.id for item in every), "unknown"]) == {item.id: item.title for item in every}
         first = store.find_documents(EVERYTHING, limit=2)
         rest = store.find_documents(EVERYTHING, after=first[-1].source, limit=2)
         assert [d.source for d in first + rest] == ["a", "b", "c"]

@@ -195,8 +195,11 @@ def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
     """
     wanted, last = set(keys), list(keys)[-1:]
     best, most = "", -1
+    if not _count_possible(text, wanted):
+        return " ".join(next(_sentences(text)).split())[:size]
     for sentence in _sentences(text):
-        if most < 0 or 2 * _count_possible(sentence, wanted) + 1 > most:
+        possible = _count_possible(sentence, wanted)
+        if most < 0 or (possible and 2 * possible + 1 > most):
             named = {key for key, _, _ in match_names(words(sentence), wanted)}
             rank = 2 * len(named) + (not named.isdisjoint(last))
             if rank > most:

@@ -126,7 +126,7 @@ def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, str]:
     best: dict[str, str] = {}
     for id, chunk in chunks.items():
         best.setdefault(chunk.document_id, id)
-    keys = {document.id: name_key(document.title) for document in search.store.documents(list(best))}
+    keys = {id: name_key(title) for id, title in search.store.titles(list(best)).items()}
     known = search.store.graph.find_known(sorted(set(filter(None, keys.values()))), max_defining=1)
     pages: dict[str, str] = {}
     for document, chunk_id in best.items():

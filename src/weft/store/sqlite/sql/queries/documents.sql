@@ -49,6 +49,10 @@ SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
 FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
 
+-- name: titles_by_id
+SELECT d.id, d.title FROM document AS d
+WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
+
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
     (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
