@@ -9,6 +9,7 @@ from fuzz_http import SITUATIONS, fuzz
 EXAMPLES = 40
 
 
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # a large body has a large repr
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_no_check_of_the_fuzzer_fails(situation, tmp_path, monkeypatch):
     """Coverage, random and stateful requests: without keys, with a key, and without the key that is needed."""

@@ -371,6 +371,28 @@ def test_an_interrupt_while_it_waits_to_write_leaves_nothing_open(tmp_path):
     database.close()
 
 
+def test_an_unexpected_error_in_a_damaged_file_is_reported_as_damage(tmp_path):
+    """Without damage the error stays what it is."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    database.store("default").write_model(MODEL)
+    database.store("default").write(make_batch("a", ["text"]))
+    with pytest.raises(TypeError), database.store("default").reading():
+        raise TypeError("a fault of our own")
+    database.close()
+    with closing(apsw.Connection(str(path))) as db:
+        size = db.pragma("page_size")
+        root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk'").get
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * size : root * size] = bytes(size)
+    path.write_bytes(data)
+
+    with closing(SqliteDatabase(str(path))) as database:
+        reading = database.store("default").reading()
+        with pytest.raises(StoreCorrupt, match="is damaged"), reading:
+            raise TypeError("a value of a damaged page")
+
+
 @pytest.mark.parametrize("tables", [("fact_entity", "fact_vector_sketch"), ("fact_vector", "fact")])
 def test_swapped_pages_are_reported_by_repair(tmp_path, tables):
     """Their rows have values of the wrong type, so nothing is derived from them."""

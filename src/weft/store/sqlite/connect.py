@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -42,6 +43,9 @@ Page size of a new file and of a backup.
 A vector of 384 numbers takes 1.5 kB. Pages of 4096 bytes contain two chunk vectors or one entity vector and are half
 empty; a file of 100,000 chunks is a quarter larger.
 """
+
+DAMAGE_SECONDS = 2.0
+"""Seconds to look for damage after an unexpected error. A larger file keeps the original error."""
 
 MAX_CACHED_STATEMENTS = 256
 """Maximum number of prepared statements per connection; more than Weft has."""
@@ -320,6 +324,28 @@ def _translated_errors(path: str) -> Iterator[None]:
         raise InputError("the text contains unpaired surrogates, which cannot be stored") from error
     except apsw.Error as error:
         raise StoreError(f"SQLite: {error}") from error
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        if damage := _find_damage(path):  # rows of damaged pages are missing, or have values of any type
+            raise StoreCorrupt(
+                f"{path!r} is damaged: {damage}", hint="run `weft repair`, or restore a backup"
+            ) from error
+        raise
+
+
+def _find_damage(path: str) -> str:
+    """Return the first finding of SQLite in a file, or an empty string. The search ends after `DAMAGE_SECONDS`."""
+    if not Path(path).is_file():
+        return ""
+    deadline = time.monotonic() + DAMAGE_SECONDS
+    try:
+        with contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
+            db.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
+            found = str(db.execute("PRAGMA integrity_check(1)").get)
+        return "" if found == "ok" else found
+    except apsw.CorruptError as error:
+        return str(error)
+    except apsw.Error:
+        return ""
 
 
 def _remedy(path: Path) -> str:
