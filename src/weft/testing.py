@@ -27,7 +27,6 @@ class FakeEmbedder:
             fingerprint=f"{name}-{dimension}",
             dimension=dimension,
             floor=0.3,
-            same=0.95,
             scripts=scripts or frozenset({"*"}),
         )
         self.seen: list[str] = []

@@ -192,7 +192,6 @@ def make_model(folder: Path, *, packages: tuple[str, ...] = ("tiny-model",)) -> 
         licence="none",
         floor=0.1,
         slope=25.0,
-        same=0.98,
         background=(0.0, 0.1),
         scripts=frozenset({"latin"}),
         max_tokens=40,

@@ -85,7 +85,6 @@ def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
         "fingerprint": card.fingerprint,
         "dimension": card.dimension or "learned on first use",
         "floor": card.floor,
-        "same": card.same if card.same is not None else "not measured",
         "scripts": sorted(card.scripts),
         "max_tokens": card.max_tokens,
     }

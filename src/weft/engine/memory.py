@@ -33,9 +33,10 @@ from weft.search.facts.audit import audit, iter_facts
 from weft.search.facts.prefetch import WarmReader, read_warm
 from weft.search.facts.recall import answer, find_named, prepare_fact_query
 from weft.search.facts.recall_cache import RecallCache, RecallKey
+from weft.search.question.cache_key import cache_key
 from weft.search.question.read import read_question
 from weft.store.base import Store
-from weft.text.normalise import fold, squeeze
+from weft.text.normalise import squeeze
 
 logger = logging.getLogger(__name__)
 
@@ -142,15 +143,14 @@ class Memory:
         Return the facts relevant to a question, now or as of a time.
 
         Every recall counts one access per fact, also from the cache (`memory.cache_seconds`). The cache answers equal
-        questions. It also answers questions with the same entities and nearly equal vectors.
+        and reworded questions.
         """
         check_question(text)
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
-        key = RecallKey(text=fold(squeeze(text)), options=(at, self._options))
+        key = RecallKey(text=cache_key(text), options=(at, self._options))
         found = self._cache.find(store.namespace, key, generation=store.facts.generation(), now=now)
-        if found is None:
-            found = self._recall(text, key, at=at, now=now)
+        found = replace(found, text=squeeze(text)) if found else self._recall(text, key, at=at, now=now)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
             logger.info("the store is busy, so the accesses of this recall are not counted")
         return found
@@ -208,21 +208,15 @@ class Memory:
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
     def _recall(self, text: str, key: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
-        """Return the cached recall of a similar question, or recall from the store."""
+        """Recall from the store, and cache the result."""
         store, cache, name = self._store, self._cache, self._store.namespace
         embedder, problem = self._embedder(False)
         query = prepare_fact_query(read_question(text), store=store, embedder=embedder, problem=problem)
-        same = embedder.card.same if embedder and not embedder.card.degraded else None
         with store.reading():
             generation = store.facts.generation()
             # Read the clock again: the snapshot includes facts that were added while the question was embedded.
             moment = at or max(now, self._clock())
             named = find_named(query.question, store=store)
-            keys = tuple(sorted(entity.key for entity in named))
-            key = replace(key, entities=keys, vector=query.vector, same=same)
-            found = cache.find_similar(name, key, generation=generation, now=now)
-            if found is not None:
-                return replace(found, text=query.question.text)
             prefetched = None
             if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
                 prefetched = WarmReader(store, at=moment, warm=warm)

@@ -27,8 +27,6 @@ class ModelCard:
     """Factor of the vector weight; below 1 for a weak model."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts in the training data (`latin`, `han` …); `*` for all scripts."""
-    same: float | None = None
-    """Minimum cosine of two equivalent questions (`benchmarks/quality/same_questions.py`); None if not measured."""
     max_tokens: int = 512
     degraded: str = ""
     """Reason why results are marked degraded; empty for a real model."""

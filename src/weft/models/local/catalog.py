@@ -27,16 +27,6 @@ Fitted with the slopes below by `benchmarks/quality/confidence.py --fit`, MiniLM
 Unrelated pairs lie around 0.44 and 0.05.
 """
 
-GRANITE_SAME = 0.99
-MINILM_SAME = 0.97
-"""
-Values of `ModelCard.same`.
-
-
-Above the closest of 32 pairs of questions that name one thing and ask for another (0.988 and 0.961).
-Of 30 paraphrase pairs, 37 % and 53 % reach it: `benchmarks/quality/same_questions.py`.
-"""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
@@ -88,7 +78,6 @@ class LocalModel:
     slope: float
     background: tuple[float, float]
     scripts: frozenset[str]
-    same: float
     max_tokens: int
     """Maximum number of tokens, special tokens included; longer texts are truncated."""
     architecture: Architecture
@@ -117,7 +106,6 @@ class LocalModel:
             slope=self.slope,
             background=self.background,
             scripts=self.scripts,
-            same=self.same,
             max_tokens=self.max_tokens,
         )
 
@@ -131,7 +119,6 @@ GRANITE = LocalModel(
     slope=45.2,
     background=(0.44, 0.034),
     scripts=frozenset({"latin"}),
-    same=GRANITE_SAME,
     max_tokens=512,
     architecture=Architecture(
         layout="holographic-pack",
@@ -183,7 +170,6 @@ MINILM = LocalModel(
     slope=20.0,
     background=(0.055, 0.1),
     scripts=frozenset({"latin"}),
-    same=MINILM_SAME,
     max_tokens=512,
     architecture=Architecture(
         layout="safetensors-bert",

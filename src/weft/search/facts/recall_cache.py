@@ -1,4 +1,4 @@
-"""Cache of recent recalls: answers equal and nearly equal questions from memory."""
+"""Cache of recent recalls: answers equal and reworded questions from memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from weft.records import Fact, Recall, Vector
+from weft.records import Fact, Recall
 from weft.search.facts.prefetch import WarmFacts
 
 MAX_ENTRIES = 256
@@ -26,14 +26,9 @@ class RecallKey:
     """Cache key of a recall."""
 
     text: str
-    """The question, normalised."""
+    """Key of the question (`search.question.cache_key`)."""
     options: Hashable
     """Settings, and the `as_of` time."""
-    entities: tuple[str, ...] = ()
-    """Keys of the entities that the question names, sorted."""
-    vector: Vector | None = field(default=None, compare=False)
-    same: float | None = field(default=None, compare=False)
-    """Minimum cosine of two questions that count as the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,37 +66,15 @@ class RecallCache:
         self._lock = threading.Lock()
 
     def find(self, namespace: str, key: RecallKey, *, generation: int, now: datetime) -> Recall | None:
-        """Return the recall of the same text with the same options, if it has not expired."""
+        """Return the recall of the same question with the same options, if it has not expired."""
         with self._lock:
             shelf = self._shelf(namespace)
             entry = shelf.entries.get((key.text, key.options))
-            if entry is None:
-                return None
-            if not entry.holds(generation=generation, now=now, lifetime=self._lifetime):
-                del shelf.entries[key.text, key.options]
-                return None
-            return self._hit(shelf, entry)
-
-    def find_similar(self, namespace: str, key: RecallKey, *, generation: int, now: datetime) -> Recall | None:
-        """
-        Return the recall of the closest question that counts as the same; ties go to the oldest.
-
-        Entities and options must be equal. Call this method after `find`: no result counts as a miss.
-        """
-        with self._lock:
-            shelf = self._shelf(namespace)
-            close = [
-                (float(entry.key.vector @ key.vector), entry)
-                for entry in shelf.entries.values()
-                if entry.key.vector is not None and key.vector is not None
-                if entry.holds(generation=generation, now=now, lifetime=self._lifetime)
-                if (entry.key.options, entry.key.entities) == (key.options, key.entities)
-                if len(entry.key.vector) == len(key.vector)
-            ]
-            if key.same is not None and close:
-                score, entry = max(close, key=lambda item: item[0])
-                if score >= key.same:
-                    return self._hit(shelf, entry)
+            if entry is not None and entry.holds(generation=generation, now=now, lifetime=self._lifetime):
+                shelf.hits += 1
+                shelf.entries.move_to_end((key.text, key.options))
+                return replace(entry.recall, cached=True)
+            shelf.entries.pop((key.text, key.options), None)
             shelf.misses += 1
             return None
 
@@ -152,9 +125,3 @@ class RecallCache:
         while len(self._shelves) > MAX_NAMESPACES:
             self._shelves.popitem(last=False)
         return shelf
-
-    @staticmethod
-    def _hit(shelf: _Shelf, entry: _Entry) -> Recall:
-        shelf.hits += 1
-        shelf.entries.move_to_end((entry.key.text, entry.key.options))
-        return replace(entry.recall, cached=True)
