@@ -38,6 +38,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "serve": ("weft.cli.serve.serve:serve", "Serve the HTTP interface and the web page."),
         "mcp": ("weft.cli.serve.mcp:mcp", "Serve MCP clients over stdio or HTTP."),
+        "install": ("weft.cli.serve.install:install", "Register Weft as an MCP server with an agent host."),
         "keys": ("weft.cli.serve.keys:keys", "Create, list and revoke API keys."),
     },
     "Maintain": {

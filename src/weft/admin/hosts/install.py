@@ -1,0 +1,204 @@
+"""
+Registration of the MCP server with an agent host, and its undo.
+
+Each change is recorded with the file's former bytes in the user's data folder. Undo restores these bytes if the file
+still has the content that was written, and refuses otherwise.
+"""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from weft.admin.hosts.catalog import Host
+from weft.admin.hosts.json_edit import BadSettings, set_member
+from weft.errors import ConfigError, InputError
+from weft.temporary_files import temporary_file
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ENTRY = "weft"
+"""Name of the server in the settings of a host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A file before and after; None if it does not exist."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    def diff(self) -> str:
+        """Return the change as a unified diff."""
+        old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (self.before, self.after))
+        return "\n".join(difflib.unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
+
+
+def find_command() -> list[str]:
+    """Return the command that starts Weft from any folder."""
+    program = shutil.which("weft")
+    return [str(Path(program).absolute())] if program else [sys.executable, "-m", "weft"]
+
+
+def plan_install(host: Host, *, arguments: Sequence[str]) -> list[FileChange]:
+    """Return the changes that register `weft mcp` with these further arguments. Raises `InputError`."""
+    command, *first = find_command()
+    entry: dict[str, Any] = {"command": command, "args": [*first, "mcp", *arguments]}
+    if host.is_typed:
+        entry = {"type": "stdio", **entry}
+    before = _read(host.settings)
+    try:
+        text = (before or b"").decode("utf-8")
+        after = _add_toml(text, host.section, entry) if host.form == "toml" else _add_json(text, host.section, entry)
+    except (UnicodeDecodeError, BadSettings, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            f"cannot change {str(host.settings)!r}: {error}", hint="correct the file, or add the server by hand"
+        ) from error
+    changes = [FileChange(path=host.settings, before=before, after=after.encode("utf-8"))]
+    if host.skill is not None:
+        skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
+        changes.append(FileChange(path=host.skill, before=_read(host.skill), after=skill))
+    return [change for change in changes if change.before != change.after]
+
+
+def apply_install(name: str, changes: Sequence[FileChange]) -> None:
+    """Write the changes; their former content is recorded first, so that an interrupted run can be undone."""
+    known = _read_record()
+    kept = {row["path"]: row for row in known.get(name, [])}
+    for change in changes:
+        row = kept.get(str(change.path))
+        # A second run changes its own text: undo still leads to the file before the first run.
+        is_own = row is not None and row["after"] == _digest(change.before)
+        original = row["before"] if row is not None and is_own else _encode(change.before)
+        kept[str(change.path)] = {"path": str(change.path), "before": original, "after": _digest(change.after)}
+    _write_record({**known, name: list(kept.values())})
+    for change in changes:
+        _write(change.path, change.after)
+
+
+def plan_undo(name: str) -> list[FileChange]:
+    """Return the changes that restore the files of a host. Raises `InputError` if a file was changed since."""
+    rows = _read_record().get(name, [])
+    changes = []
+    for row in rows:
+        path, original = Path(row["path"]), _decode(row["before"])
+        current = _read(path)
+        if current == original:
+            continue
+        if _digest(current) != row["after"]:
+            raise InputError(
+                f"{str(path)!r} was changed since the installation", hint=f"remove the entry {ENTRY!r} from it by hand"
+            )
+        changes.append(FileChange(path=path, before=current, after=original))
+    return changes
+
+
+def apply_undo(name: str, changes: Sequence[FileChange]) -> None:
+    """Restore the files and forget the installation."""
+    for change in changes:
+        _write(change.path, change.after)
+    _write_record({host: rows for host, rows in _read_record().items() if host != name})
+
+
+def is_installed(name: str) -> bool:
+    """Return True if an installation is recorded."""
+    return name in _read_record()
+
+
+def _add_json(text: str, section: str, entry: Mapping[str, Any]) -> str:
+    return set_member(text, section, ENTRY, dict(entry))
+
+
+def _add_toml(text: str, section: str, entry: Mapping[str, Any]) -> str:
+    """Return the TOML with a table for the server at its end. Raises `BadSettings` if it has another one."""
+    known = tomllib.loads(text).get(section, {})
+    if not isinstance(known, dict):
+        raise BadSettings(f"{section!r} is not a table")
+    if ENTRY in known:
+        if known[ENTRY] == dict(entry):
+            return text
+        raise BadSettings(f"it has another table [{section}.{ENTRY}]")
+    rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
+    made = text + gap + "\n".join([f"[{section}.{ENTRY}]", *rows]) + "\n"
+    tomllib.loads(made)
+    return made
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+
+
+def _write(path: Path, data: bytes | None) -> None:
+    """Replace a file atomically and keep its mode; None deletes it, with folders that become empty."""
+    try:
+        target = path.resolve()  # settings are often links into a folder of dot files
+        if data is None:
+            target.unlink(missing_ok=True)
+            if target.parent.name == ENTRY and not any(target.parent.iterdir()):
+                target.parent.rmdir()
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+        with temporary_file(target) as partial:
+            partial.write_bytes(data)
+            partial.chmod(mode)
+            partial.replace(target)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write {str(path)!r}: {error.strerror or error}", hint="make the file and its folder writable"
+        ) from error
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _encode(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _decode(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def _record() -> Path:
+    return user_data_path("weft") / "installs.json"
+
+
+def _read_record() -> dict[str, list[dict[str, Any]]]:
+    """Return {host: changed files}; nothing if the record is missing or damaged."""
+    try:
+        found = json.loads(_record().read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_record(known: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    record = _record()
+    record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with temporary_file(record) as partial:
+        partial.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+        partial.chmod(0o600)
+        partial.replace(record)

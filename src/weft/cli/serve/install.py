@@ -1,0 +1,55 @@
+"""Command `weft install`."""
+
+from __future__ import annotations
+
+import click
+
+from weft.cli.confirmation import require_consent
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json
+from weft.cli.terminal import say
+
+HOSTS = ("claude-code", "codex", "cursor", "gemini-cli", "vscode", "zed")
+
+
+@verb()
+@click.argument("host", type=click.Choice(HOSTS))
+@click.option("--undo", is_flag=True, help="Restore the files as they were before.")
+@click.option("--dry-run", is_flag=True, help="Print the changes; write nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Write without confirmation.")
+def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -> None:
+    """
+    Register Weft as an MCP server with an agent host.
+
+    Prints the changes to the host's settings and asks for confirmation. The server uses the store and the namespace of
+    this command. Claude Code also gets a skill file, which tells the agent when to search and what to save.
+    """
+    from weft.admin.hosts.catalog import find_hosts
+    from weft.admin.hosts.install import apply_install, apply_undo, is_installed, plan_install, plan_undo
+    from weft.config import find_path, shown
+    from weft.errors import InputError
+
+    store = session.settings().store
+    if shown(store.db) != store.db:
+        raise InputError(
+            "the address of the store has a password, which the settings of a host would show",
+            hint="put the password into ~/.pgpass, and leave it out of --db",
+        )
+    path = find_path(store.db)
+    arguments = ["--db", str(path.absolute()) if path else store.db, "--namespace", store.namespace]
+    if undo and not is_installed(host):
+        raise click.UsageError(f"Weft is not installed in {host}")
+    changes = plan_undo(host) if undo else plan_install(find_hosts()[host], arguments=arguments)
+    if session.as_json:
+        print_json([{"path": str(change.path), "diff": change.diff()} for change in changes])
+    else:
+        for change in changes:
+            say(change.diff())
+    if dry_run:
+        return
+    if changes and not yes:
+        require_consent(f"write {len(changes)} files?", done="written", does="writes")
+    (apply_undo if undo else apply_install)(host, changes)
+    if session.verbosity >= 0 and not session.as_json:
+        done = "restored" if undo else "changed"
+        say(f"{done} {len(changes)} files" if changes else "nothing to change", err=True)

@@ -1,0 +1,89 @@
+"""`weft install` registers the MCP server with a host, and undoes it byte for byte."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.admin.hosts.catalog import find_hosts
+from weft.cli.serve.install import HOSTS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+BEFORE = {
+    "claude-code": '{"numStartups": 3, "mcpServers": {"other": {"type": "stdio", "command": "x"}}}',
+    "codex": 'model = "m"  # mine\n\n[mcp_servers.other]\ncommand = "x"',
+    "cursor": "{}\n",
+    "gemini-cli": '{\n  "theme": "dark"\n}',
+    "vscode": '{\n\t// mine\n\t"servers": {},\n}\n',
+    "zed": '// Zed settings\n{\n  "vim_mode": true,\n}\n',
+}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def files_of(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "installs.json"}
+
+
+@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("is_fresh", [True, False])
+def test_each_host_gets_the_entry_and_undo_restores_every_byte(weft, home, tmp_path, name, is_fresh):
+    """With and without settings of the user; a second run changes nothing."""
+    host = find_hosts()[name]
+    if not is_fresh:
+        host.settings.parent.mkdir(parents=True, exist_ok=True)
+        host.settings.write_text(BEFORE[name])
+    before = files_of(home)
+
+    assert "mcp" in weft("install", name, "--dry-run").out and files_of(home) == before
+    weft("install", name, "--yes")
+    text = host.settings.read_text()
+    lines = "".join(line for line in text.splitlines(keepends=True) if not line.strip().startswith("//"))
+    found = (
+        tomllib.loads(text)
+        if host.form == "toml"
+        else json.loads(lines.replace(",\n}", "\n}").replace("},\n}", "}\n}"))
+    )
+    entry = found[host.section]["weft"]
+    assert entry["args"][-4:-1] == ["--db", str(tmp_path / "weft.db"), "--namespace"]
+    assert ("type" in entry) == host.is_typed and Path(entry["command"]).is_absolute()
+    assert is_fresh or "other" not in BEFORE[name] or "other" in found[host.section]
+    assert host.skill is None or "memory_search" in host.skill.read_text()
+    written = files_of(home)
+    assert "nothing to change" in weft("install", name, "--yes").err and files_of(home) == written
+
+    weft("install", name, "--undo", "--yes")
+    assert files_of(home) == before
+
+
+def test_a_file_that_was_changed_since_is_not_overwritten(weft, home):
+    """Undo refuses and names the file; broken settings are refused before anything is written."""
+    weft("install", "cursor", "--yes")
+    settings = find_hosts()["cursor"].settings
+    settings.write_text(settings.read_text() + "\n")
+
+    assert "was changed since" in weft("install", "cursor", "--undo", "--yes", expect=1).err
+    settings.write_text("{broken")
+    assert "cannot change" in weft("install", "cursor", "--yes", expect=1).err
+    assert settings.read_text() == "{broken"
+    assert "not installed in zed" in weft("install", "zed", "--undo", expect=2).err
+
+
+def test_a_password_is_not_written(weft, home):
+    """It would stand in a settings file."""
+    ran = weft("--db", "postgresql://weft:secret@127.0.0.1/weft", "install", "cursor", "--yes", expect=1)
+
+    assert "secret" not in ran.err and "~/.pgpass" in ran.err and not files_of(home)
