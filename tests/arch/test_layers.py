@@ -17,7 +17,7 @@ LAYERS = [
     {"evaluate", "admin"},
     {"tools"},
     {"connection_limits"},
-    {"mcp", "server", "integrations"},
+    {"mcp", "server", "daemon", "integrations"},
     {"cli"},
     {"__main__"},
 ]

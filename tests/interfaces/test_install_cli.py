@@ -69,6 +69,23 @@ def test_each_host_gets_the_entry_and_undo_restores_every_byte(weft, home, tmp_p
     assert files_of(home) == before
 
 
+def test_hooks_of_the_user_stay(weft, home):
+    """Commands of Weft come after them, one per event, and only once."""
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    mine = {"hooks": [{"type": "command", "command": "mine"}]}
+    settings.write_text(json.dumps({"model": "x", "hooks": {"Stop": [mine]}}, indent=2))
+    before = settings.read_bytes()
+    for _ in range(2):
+        weft("install", "claude-code", "--yes")
+
+    hooks = json.loads(settings.read_text())["hooks"]
+    assert hooks["Stop"][0] == mine and [len(hooks[name]) for name in ("SessionStart", "UserPromptSubmit")] == [1, 1]
+    assert " hook stop --db " in hooks["Stop"][1]["hooks"][0]["command"]
+    weft("install", "claude-code", "--undo", "--yes")
+    assert settings.read_bytes() == before
+
+
 def test_a_file_that_was_changed_since_is_not_overwritten(weft, home):
     """Undo refuses and names the file; broken settings are refused before anything is written."""
     weft("install", "cursor", "--yes")

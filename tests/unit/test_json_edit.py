@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.admin.hosts.json_edit import BadSettings, set_member
+from weft.admin.hosts.json_edit import BadSettings, append_item, set_member
 
 ENTRY = {"command": "weft", "args": ["mcp", "--db", "/a b/weft.db"]}
 
@@ -63,3 +63,25 @@ def test_what_is_no_object_is_refused(text):
     """Nothing is guessed."""
     with pytest.raises(BadSettings):
         set_member(text, "servers", "weft", ENTRY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"hooks": {}}',
+        '{"hooks": {"Stop": []}}',
+        '{\n  "hooks": {\n    "Stop": [{"a": 1}], "B": [2]\n  },\n  "z": 1\n}',
+        '{"hooks": {"Stop": [1, /* two */ 2,]}}',
+    ],
+)
+def test_an_item_is_added_at_the_end_of_a_list(text):
+    """Items of the user stay before it."""
+    before = plain(text) if text.strip() else {}
+    made = plain(append_item(text, "hooks", "Stop", ENTRY))
+
+    hooks = before.get("hooks", {})
+    assert made == {**before, "hooks": {**hooks, "Stop": [*hooks.get("Stop", []), ENTRY]}}
+    with pytest.raises(BadSettings, match="not a list"):
+        append_item('{"hooks": {"Stop": 1}}', "hooks", "Stop", ENTRY)

@@ -11,6 +11,8 @@ Taken from the hosts' documentation as of November 2026:
 | Gemini CLI | `~/.gemini/settings.json` | `mcpServers` |
 | VS Code | `mcp.json` in the user folder | `servers`, with `type` |
 | Zed | `settings.json` | `context_servers` |
+
+Hooks of Claude Code are in `~/.claude/settings.json`, in lists below `hooks`.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ class Host:
     form: Literal["json", "toml"] = "json"
     is_typed: bool = False
     """True if an entry states its transport."""
+    hooks: Path | None = None
+    """Settings file with the hooks of the host; None if Weft answers none."""
     skill: Path | None = None
     """File that tells the agent when to search and what to save; None if the host reads none."""
 
@@ -46,6 +50,7 @@ def find_hosts(home: Path | None = None) -> Mapping[str, Host]:
         settings=home / ".claude.json",
         section="mcpServers",
         is_typed=True,
+        hooks=home / ".claude" / "settings.json",
         skill=home / ".claude" / "skills" / "weft" / "SKILL.md",
     )
     return {

@@ -11,7 +11,9 @@ import base64
 import difflib
 import hashlib
 import json
+import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from weft.admin.hosts.catalog import Host
-from weft.admin.hosts.json_edit import BadSettings, set_member
+from weft.admin.hosts.json_edit import BadSettings, append_item, set_member
 from weft.errors import ConfigError, InputError
 from weft.temporary_files import temporary_file
 
@@ -30,6 +32,11 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
+"""Events of `weft hook`, with their names in Claude Code."""
+HOOK_SECONDS = 10
+"""Time after which the host ends a hook. `weft hook` itself waits 300 ms."""
 
 ENTRY = "weft"
 """Name of the server in the settings of a host."""
@@ -70,10 +77,31 @@ def plan_install(host: Host, *, arguments: Sequence[str]) -> list[FileChange]:
             f"cannot change {str(host.settings)!r}: {error}", hint="correct the file, or add the server by hand"
         ) from error
     changes = [FileChange(path=host.settings, before=before, after=after.encode("utf-8"))]
+    if host.hooks is not None:
+        changes.append(_plan_hooks(host.hooks, arguments=arguments))
     if host.skill is not None:
         skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
         changes.append(FileChange(path=host.skill, before=_read(host.skill), after=skill))
     return [change for change in changes if change.before != change.after]
+
+
+def _plan_hooks(path: Path, *, arguments: Sequence[str]) -> FileChange:
+    """Return the change that adds a command for each event, after those that are there. Raises `InputError`."""
+    before = _read(path)
+    try:
+        text = (before or b"").decode("utf-8")
+        for event, name in EVENTS.items():
+            command = _join([*find_command(), "hook", event, *arguments])
+            if json.dumps(command, ensure_ascii=False) not in text:
+                item = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
+                text = append_item(text, "hooks", name, item)
+    except (UnicodeDecodeError, BadSettings) as error:
+        raise InputError(f"cannot change {str(path)!r}: {error}", hint="correct the file, then run it again") from error
+    return FileChange(path=path, before=before, after=text.encode("utf-8"))
+
+
+def _join(words: Sequence[str]) -> str:
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def apply_install(name: str, changes: Sequence[FileChange]) -> None:

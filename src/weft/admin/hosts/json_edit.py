@@ -1,5 +1,5 @@
 """
-Insertion of one member into a JSON settings file, without touching any other byte.
+Insertion of one member or list item into a JSON settings file, without touching any other byte.
 
 Comments and trailing commas are accepted, because VS Code and Zed write them.
 
@@ -59,6 +59,30 @@ def set_member(text: str, section: str, name: str, value: Any) -> str:
     if known is None:
         return _insert(text, servers, rendered, indent=indent, depth=2)
     return text[: known.start] + rendered[len(json.dumps(name, ensure_ascii=False)) + 2 :] + text[known.end :]
+
+
+def append_item(text: str, section: str, name: str, item: Any) -> str:
+    """Return a JSON text with `item` at the end of the list `text[section][name]`. Raises `BadSettings`."""
+    if not text.strip():
+        return set_member(text, section, name, [item])
+    start = _skip_space(text, 1 if text.startswith("\ufeff") else 0)
+    root = _read_object(text, start)
+    found = next((member for member in root.members if member.key == section), None)
+    if found is None:
+        return set_member(text, section, name, [item])
+    known = next((m for m in _read_object(text, found.start).members if m.key == name), None)
+    if known is None:
+        return set_member(text, section, name, [item])
+    if text[known.start] != "[":
+        raise BadSettings(f"{section}.{name} is not a list")
+    indent = _indent(text, root)
+    lines = json.dumps(item, indent=indent, ensure_ascii=False).splitlines()
+    rendered = "\n".join(indent * 3 + line for line in lines)
+    end = known.end - 1
+    content = text[known.start + 1 : end].rstrip()
+    is_empty, has_comma = not content, content.endswith(",")
+    before = text[: known.start + 1] + content
+    return f"{before}{'' if is_empty or has_comma else ','}\n{rendered}\n{indent * 2}{text[end:]}"
 
 
 def _render(member: dict[str, Any], *, indent: str, depth: int) -> str:

@@ -22,7 +22,8 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     Register Weft as an MCP server with an agent host.
 
     Prints the changes to the host's settings and asks for confirmation. The server uses the store and the namespace of
-    this command. Claude Code also gets a skill file, which tells the agent when to search and what to save.
+    this command. Claude Code also gets hooks, which add passages and facts to prompts and index transcripts, and a
+    skill file, which tells the agent when to search and what to save.
     """
     from weft.admin.hosts.catalog import find_hosts
     from weft.admin.hosts.install import apply_install, apply_undo, is_installed, plan_install, plan_undo

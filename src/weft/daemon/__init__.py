@@ -1,0 +1,1 @@
+"""Resident process that answers hooks of agent hosts: `address`, `client`, `hooks`, `server`."""

@@ -1,0 +1,144 @@
+"""Hooks of an agent host: what was said in one session is in the context of a later one."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from weft.config import read_settings
+from weft.daemon.address import Address, find_address
+from weft.daemon.client import ask
+from weft.daemon.server import Daemon
+from weft.engine.engine import Engine
+from weft.testing import FakeEmbedder
+
+
+@pytest.fixture(params=[True, False], ids=["socket", "port"])
+def daemon(request, tmp_path_factory, tmp_path):
+    """Return a function that asks a running daemon, over a socket or over a port with a token."""
+    folder = tmp_path_factory.mktemp("d")
+    address = Address(folder=folder, name="x", is_unix=request.param)
+    engine = Engine(read_settings({"store.db": str(tmp_path / "weft.db")}), embedder=FakeEmbedder())
+    running = Daemon(engine, address, idle_seconds=60)
+    ready = threading.Event()
+    thread = threading.Thread(target=running.run, args=(ready.set,))
+    thread.start()
+    assert ready.wait(10)
+
+    def call(event, **given):
+        return ask(address, {"event": event, "input": given, "budget": 300}, deadline=time.monotonic() + 10)
+
+    call.engine, call.address = engine, address
+    yield call
+    running.stop()
+    thread.join()
+    engine.close()
+    assert not address.socket_path.exists() and not address.port_file.exists()
+
+
+def test_a_session_starts_with_the_facts_about_the_user(daemon):
+    """Facts about others are not listed."""
+    daemon.engine.memory.add("user", "prefers", value="green tea")
+    daemon.engine.memory.add("Harbour Crane", "colour", value="blue")
+
+    text = daemon("session-start", session_id="s1")["text"]
+    assert "green tea" in text and "blue" not in text
+
+
+def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
+    """Nothing is added where nothing matches."""
+    note = "The harbour crane lifts forty tonnes since the spring of 2024."
+    daemon.engine.add_text(note, source="crane", metadata={"conversation": "s1"})
+    prompt = "how many tonnes lifts the harbour crane?"
+
+    assert "forty tonnes" in daemon("prompt", prompt=prompt, session_id="s2")["text"]
+    assert "forty tonnes" not in daemon("prompt", prompt=prompt, session_id="s1")["text"]
+    assert daemon("prompt", prompt="zebra giraffe", session_id="s2") == {"text": ""}
+
+
+def test_the_transcript_of_a_session_is_searched_in_the_next(daemon, tmp_path):
+    """`stop` answers at once; the transcript is indexed afterwards."""
+    log = tmp_path / "s1.md"
+    log.write_text("# Session\n\nuser: the harbour crane lifts forty tonnes\n")
+    assert daemon("stop", transcript_path=str(log)) == {"text": ""}
+    end = time.monotonic() + 20
+    while not list(daemon.engine.documents()) and time.monotonic() < end:
+        time.sleep(0.05)
+
+    assert "forty tonnes" in daemon("prompt", prompt="what lifts the harbour crane?", session_id="s3")["text"]
+
+
+@pytest.mark.parametrize(
+    "event, given, message",
+    [
+        ("prompt", {}, "has no text 'prompt'"),
+        ("stop", {"transcript_path": "/nowhere/x.jsonl"}, "no transcript"),
+        ("stop", {"transcript_path": "/etc/passwd"}, "no transcript"),
+        ("dance", {}, "unknown event"),
+    ],
+)
+def test_a_wrong_event_is_an_error_and_the_daemon_goes_on(daemon, event, given, message):
+    """Each request gets an answer."""
+    assert message in daemon(event, **given)["error"]
+    with daemon.address.connect(seconds=5)[0] as raw:
+        raw.sendall(b"no json\n")
+        assert raw.recv(10) == b""
+    assert daemon("session-start") == {"text": ""}
+
+
+def test_a_port_needs_the_token(daemon):
+    """A socket is protected by its folder instead."""
+    if daemon.address.is_unix:
+        assert daemon.address.socket_path.stat().st_mode & 0o777 == 0o600
+        return
+    port = json.loads(daemon.address.port_file.read_text())["port"]
+    with socket.create_connection(("127.0.0.1", port)) as raw:
+        raw.sendall(json.dumps({"event": "session-start", "input": {}, "token": "wrong"}).encode() + b"\n")
+        assert json.loads(raw.recv(1000)) == {"error": "wrong token"}
+
+
+def test_only_one_daemon_holds_an_address(tmp_path_factory):
+    """A second one gives way."""
+    address = Address(folder=tmp_path_factory.mktemp("d"), name="x")
+    with address.claim() as first, address.claim() as second:
+        assert (first, second) == (True, False)
+
+
+def test_the_command_starts_a_daemon_and_never_fails(tmp_path):
+    """A first call starts it; broken input is logged; the exit status is 0."""
+    if sys.platform == "win32":
+        pytest.skip("the runtime folder is set by a variable of Unix")
+    runtime, home = tmp_path / "r", tmp_path / "h"
+    runtime.mkdir(mode=0o700)
+    home.mkdir()
+    variables = {"XDG_RUNTIME_DIR": str(runtime), "HOME": str(home), "PATH": "/usr/bin:/bin", "WEFT_EMBEDDER": "hash",
+                 "PYTHONPATH": ":".join(sys.path)}  # fmt: skip
+
+    def weft(*arguments, given=""):
+        command = [sys.executable, "-m", "weft", *arguments]
+        return subprocess.run(
+            command, input=given.encode(), capture_output=True, cwd=tmp_path, env=variables, timeout=60
+        )
+
+    assert weft("fact", "add", "user", "prefers", "green tea").returncode == 0
+    started = weft("hook", "session-start", "--deadline", "30000", given="{}")
+    answer = json.loads(started.stdout)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "SessionStart" and "green tea" in answer["additionalContext"]
+    broken = weft("hook", "prompt", given="{broken")
+    assert (broken.returncode, broken.stdout) == (0, b"")
+    (log,) = home.rglob("hook.log")
+    assert "prompt:" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
+    (found,) = runtime.rglob("*.lock")
+    end_daemon(found.with_suffix(".sock"), db=str(tmp_path / "weft.db"))
+
+
+def end_daemon(path, *, db):
+    """End the daemon that the command started, by its process id."""
+    assert path.exists() and find_address(db, "default").name == path.stem
+    found = subprocess.run(["pgrep", "-f", f"weft daemon --db {db}"], capture_output=True, text=True, check=False)
+    for process in found.stdout.split():
+        subprocess.run(["kill", process], check=False)
