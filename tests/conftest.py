@@ -38,6 +38,17 @@ def real_model(monkeypatch):
     return REAL_CACHE
 
 
+@pytest.fixture
+def chinese_model(real_model):
+    """Let a test use the Chinese model too, or skip it and say how to get it."""
+    from weft.models.local.catalog import BGE_ZH
+    from weft.models.local.model_folder import find_installed
+
+    if find_installed(BGE_ZH, cache_dir=real_model) is None:
+        pytest.skip("the Chinese model is not in the cache: weft models fetch local/bge-small-zh")
+    return real_model
+
+
 @pytest.fixture(scope="session")
 def postgres_server(testrun_uid):
     """Give the DSN of a server that all workers share."""

@@ -77,7 +77,7 @@ def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path, ca
 
     for prune in (False, False, True):
         (note,) = engine.index(tmp_path, prune=prune).notes
-        assert note.startswith("100% of the text") and "weft reembed" in note and "use/multilingual" in note
+        assert note.startswith("100% of the text") and "weft reembed" in note and "local/bge-small-zh" in note
     print_receipt(engine.index(tmp_path))
     assert capsys.readouterr().err.splitlines()[-1] == f"note: {note}"
     assert receipt_to_dict(engine.index(tmp_path))["notes"] == [note]
@@ -86,7 +86,7 @@ def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path, ca
 
 
 def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch):
-    """For each namespace: a warning where the text does not suit, a problem where the extra is missing."""
+    """For each namespace: a warning where text or weights do not suit, a problem where the extra is missing."""
     from weft.models.embedders.universal_sentence_encoder import CARD
     from weft.store.sqlite.database import SqliteDatabase
 
@@ -97,6 +97,7 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
     filled(database, granite, CHINESE)
     filled(database, granite, ENGLISH, namespace="english")
     filled(database, many, CHINESE, namespace="zh")
+    filled(database, FakeEmbedder(name="local/bge-small-zh"), CHINESE, namespace="guide")
     database.close()
     settings = read_settings({"store.db": str(path), "models.cache_dir": str(tmp_path / "cache")})
     monkeypatch.setattr(
@@ -105,9 +106,10 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
 
     found = {finding.what: finding for finding in diagnose(settings)}
     assert found["embedder of default"].state == "warning"
-    expected = f"pip install 'weft-search[multilingual]' && weft reembed --db {path} --embedder use/multilingual"
+    expected = f"weft reembed --db {path} --embedder local/bge-small-zh"
     assert found["embedder of default"].hint == expected
     assert "embedder of english" not in found
+    assert found["embedder of guide"].hint == "weft models fetch local/bge-small-zh"
     assert found["embedder of zh"].state == "problem"
     assert found["embedder of zh"].hint == "pip install 'weft-search[multilingual]'"
 

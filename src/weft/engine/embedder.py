@@ -55,7 +55,7 @@ class EmbedderSlot:
 
     def __init__(self, open_embedder: Callable[[], Embedder | None], *, follows: bool = False) -> None:
         self._open = open_embedder
-        self._follows = follows
+        self.follows = follows
         self._max_seconds: float | None = None
         self._opened = Deferred(self._open_limited)
         self._is_replaced = False
@@ -97,7 +97,7 @@ class EmbedderSlot:
 
     def follow(self, active: StoredModel | None) -> None:
         """Open the embedder again if another process has switched the namespace to the model `active`."""
-        if not self._follows or active is None or self._opened.state != "ready":
+        if not self.follows or active is None or self._opened.state != "ready":
             return
         embedder = self._opened.get()
         if embedder is not None and embedder.card.fingerprint != active.fingerprint:

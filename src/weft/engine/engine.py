@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, read_settings, source_folder
@@ -21,7 +21,7 @@ from weft.engine.adapters import (
     open_extractor,
     unavailable_embedder,
 )
-from weft.engine.advice import add_advice
+from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_usable
 from weft.engine.embedding import add_by_workers, add_documents, preview_documents, preview_switch, switch
@@ -36,7 +36,9 @@ from weft.engine.paths import (
     get_document,
     get_named,
     iter_broken_links,
+    peek_documents,
     read_paths,
+    sample_files,
     watch,
 )
 from weft.engine.reranking import Rerankers
@@ -77,6 +79,8 @@ from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import Database, Store
 from weft.text.decode import decode
+
+T = TypeVar("T")
 
 
 class Engine:
@@ -146,8 +150,9 @@ class Engine:
         (docs/workers.md).
         """
         roots, seen = read_paths(paths), set[str]()
+        notes = self._choose(self._sample(roots)) if self._may_choose else ()
         items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
-        receipt = self.add(items, workers=workers, on_step=on_step, on_texts=on_texts)
+        receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(deleted))
@@ -186,12 +191,13 @@ class Engine:
         roots, seen = read_paths(paths), set[str]()
         items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
         components = self.components(joining=True)
-        embedder = components.embedder if find_active(self.store) else self.embedder
+        choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
+        embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
         receipt = preview_documents(items, components, embedder=embedder, sample=sample)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=len(deleted))
-        return receipt
+        return replace(receipt, notes=(choice.note, *receipt.notes)) if choice.note else receipt
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index changed files below the paths until interrupted."""
@@ -213,16 +219,8 @@ class Engine:
         on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
     ) -> Receipt:
         """Index documents of the caller, each under its own source."""
-        if workers == 1:
-            return add_documents(documents, self.components(), on_step=on_step, on_texts=on_texts)
-        return add_by_workers(
-            documents,
-            self.components(),
-            self.settings,
-            workers=workers,
-            is_custom=self._custom_embedder is not None,
-            on_step=on_step,
-        )
+        documents, notes = self._peek(documents)
+        return self._add(documents, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
 
     def prepare(
         self, items: Iterable[Input | Skipped], *, parsers: ParserPool
@@ -239,7 +237,9 @@ class Engine:
         self, items: Iterable[Prepared | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
     ) -> Receipt:
         """Index documents that `prepare` parsed."""
-        return add_documents(items, self.components(), on_step=on_step)
+        items, notes = self._peek(items)
+        receipt = add_documents(items, self.components(), on_step=on_step)
+        return replace(receipt, notes=(*notes, *receipt.notes))
 
     def components(self, *, joining: bool = False) -> Components:
         """
@@ -503,6 +503,52 @@ class Engine:
         if "models.embedder" not in self.settings.origins and (active := find_active(self.store)):
             name = active.name
         return open_embedder(self.settings, name=name, progress=self._on_fetch)
+
+    def _add(
+        self,
+        documents: Iterable[Document | Skipped],
+        *,
+        workers: int,
+        on_step: Callable[[Step], None],
+        on_texts: Callable[[EmbeddingProgress], None],
+        notes: tuple[str, ...],
+    ) -> Receipt:
+        """Index documents in this process or by workers; `notes` are added to the receipt."""
+        if workers == 1:
+            receipt = add_documents(documents, self.components(), on_step=on_step, on_texts=on_texts)
+        else:
+            receipt = add_by_workers(
+                documents,
+                self.components(),
+                self.settings,
+                workers=workers,
+                is_custom=self._custom_embedder is not None,
+                on_step=on_step,
+            )
+        return replace(receipt, notes=(*notes, *receipt.notes))
+
+    def _sample(self, roots: Sequence[Path]) -> Iterator[str]:
+        return sample_files(roots, options=self.settings.load, base=self.base)
+
+    def _peek(self, items: Iterable[T]) -> tuple[Iterable[T], tuple[str, ...]]:
+        """Choose the embedder of a new namespace by the first items; return all items, and notes."""
+        if not self._may_choose:
+            return items, ()
+        first, items = peek_documents(items)
+        return items, self._choose(first)
+
+    @property
+    def _may_choose(self) -> bool:
+        """True if the namespace has no embedder yet and the settings name none."""
+        return self.embedder_slot.follows and find_active(self.store) is None
+
+    def _choose(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Record the embedder of a new namespace if its texts need another one than the default; return notes."""
+        choice = fetch_choice(choose_embedder(texts, self.settings), self.settings, progress=self._on_fetch)
+        if choice.embedder is not None:
+            adopt_embedder(self.store, choice.embedder)
+            self.embedder_slot.follow(find_active(self.store))
+        return (choice.note,) if choice.note else ()
 
     def _fact_reader(self) -> FactReader | None:
         return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from weft.config import Settings, check_namespace
-from weft.engine.adapters import Progress, open_database, open_embedder
+from weft.engine.adapters import Progress, embedder_opener, open_database
 from weft.engine.api_keys import utc_now
 from weft.engine.embedder import EmbedderSlot, find_active
 from weft.engine.engine import Engine
@@ -16,12 +16,16 @@ from weft.engine.reranking import Rerankers
 from weft.models.base import Embedder, Reranker
 from weft.store.base import Database
 
+MAX_LOADED_MODELS = 3
+"""Maximum number of embedders of a server with weights in memory; each takes about 100 MB."""
+
 
 class Engines:
     """
     Engines by namespace, opened on first use.
 
-    They share the database and the models. Threads may share this object.
+    They share the database and the models. The weights of a model are loaded when a namespace first needs them, and at
+    most `MAX_LOADED_MODELS` stay in memory. Threads may share this object.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Engines:
         self._lock = threading.Lock()
         self._engines: dict[str, Engine] = {}
         self._embedders: dict[str, Embedder | None] = {}
+        self._open = embedder_opener(settings, max_loaded=MAX_LOADED_MODELS, progress=on_fetch)
 
     def engine(self, namespace: str) -> Engine:
         """Return the engine of a namespace without loading anything. Raises `ConfigError` if the name is invalid."""
@@ -63,6 +68,7 @@ class Engines:
             database=self.database,
             embedder=EmbedderSlot(lambda: self._find_embedder(namespace), follows=self._is_choice_open()),
             reranker=self._rerankers,
+            on_fetch=self._on_fetch,
             clock=self._clock,
         )
 
@@ -79,7 +85,7 @@ class Engines:
             name = active.name
         with self._lock:
             if name not in self._embedders:
-                self._embedders[name] = open_embedder(self.settings, name=name, progress=self._on_fetch)
+                self._embedders[name] = self._open(name)
             return self._embedders[name]
 
     def _is_choice_open(self) -> bool:

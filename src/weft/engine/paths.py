@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 from weft.config import LoadOptions
 from weft.errors import InputError, NotFound
+from weft.index.plan import Draft, Plan
 from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.load.folder import is_on_disk, source_of
+from weft.load.run import iter_documents as load_documents
+from weft.load.run import iter_sources
 from weft.load.watch import iter_changes
 from weft.records import BrokenLink, Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
 from weft.store.base import Store
 from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
+
+SAMPLE_DOCUMENTS = 64
+"""Number of documents by which the embedder of a new namespace is chosen."""
+
+T = TypeVar("T")
 
 BATCH_DOCUMENTS = 500
 """Documents whose links are read at once."""
@@ -35,6 +45,33 @@ def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iter
         if isinstance(item, Document):
             seen.add(item.source)
         yield item
+
+
+def sample_files(roots: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[str]:
+    """Yield the texts of `SAMPLE_DOCUMENTS` documents from files evenly spread over the paths."""
+    files = list(iter_sources(roots, options=options, base=base))
+    step = max(1, -(-len(files) // SAMPLE_DOCUMENTS))
+    sampled = files[::step]
+    per_file = max(1, SAMPLE_DOCUMENTS // max(1, len(sampled)))
+    for path in sampled:
+        documents = (item for item in load_documents([path], options=options, base=base) if isinstance(item, Document))
+        yield from (document.text for document in islice(documents, per_file))
+
+
+def peek_documents(items: Iterable[T]) -> tuple[list[str], Iterator[T]]:
+    """Return the texts of the first `SAMPLE_DOCUMENTS` items, and all items."""
+    rest = iter(items)
+    first = list(islice(rest, SAMPLE_DOCUMENTS))
+    return [text for item in first if (text := _text_of(item))], chain(first, rest)
+
+
+def _text_of(item: object) -> str:
+    match item:
+        case Document():
+            return item.text
+        case Draft() | Plan():
+            return "\n".join(chunk.text for chunk in item.chunks)
+    return ""
 
 
 def find_missing(

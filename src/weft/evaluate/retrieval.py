@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from weft.config import Method, Settings, is_server, shown
 from weft.engine.adapters import open_extractor
+from weft.engine.advice import CHOICE_VERSION
 from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
@@ -126,7 +127,7 @@ def _cache_key(folder: Path, settings: Settings) -> tuple[str, Settings]:
         (
             corpus_hash(folder),
             str(folder.resolve()),  # sources and ids depend on the folder
-            settings.models.embedder,
+            settings.models.embedder if "models.embedder" in settings.origins else f"by scripts {CHOICE_VERSION}",
             version("weft-search"),
             f"{analyzer.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",

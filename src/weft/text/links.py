@@ -66,7 +66,7 @@ def find_link_pages(lines: Iterable[str]) -> list[str]:
     pages: dict[str, None] = {}
     for line in lines:
         if "[[" in line:
-            for inner in _WIKILINK.findall(_blank_inline_code(line)):
+            for inner in _WIKILINK.findall(blank_inline_code(line)):
                 pages[link_page(inner)] = None
     return [page for page in pages if page]
 
@@ -82,7 +82,7 @@ def replace_links(text: str) -> str:
     return _MARKDOWN_LINK.sub(r"\1", text)
 
 
-def _blank_inline_code(line: str) -> str:
+def blank_inline_code(line: str) -> str:
     """Return the line with each code span replaced by a space, in linear time."""
     runs = [match.span() for match in _BACKTICKS.finditer(line)]
     closing: dict[int, int] = {}  # length of a run of backticks → index of the next run of that length

@@ -87,13 +87,19 @@ def scripts(text: str) -> dict[str, float]:
     A Han character or a Hangul syllable counts as two letters. Letters of unlisted scripts count as `other`. A text
     without letters gives `{}`.
     """
+    counts = count_letters(text)
+    total = sum(counts.values())
+    return {name: count / total for name, count in sorted(counts.items())}
+
+
+def count_letters(text: str) -> dict[str, int]:
+    """Return the number of letters of `text` by script, counted as in `scripts`."""
     counts: dict[str, int] = {}
     for character in text:
         if character.isalpha():
             name = _script(character)
             counts[name] = counts.get(name, 0) + (2 if name in ("han", "hangul") else 1)
-    total = sum(counts.values())
-    return {name: count / total for name, count in sorted(counts.items())}
+    return counts
 
 
 @lru_cache(maxsize=65536)

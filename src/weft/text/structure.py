@@ -33,7 +33,8 @@ class Section:
 MAX_HEADING_CHARACTERS = 300
 """A longer line is prose. A heading is repeated in every chunk of its section."""
 
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+"""Line that opens or closes fenced code."""
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 _DEFINITION = re.compile(
     r"(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|abstract|final|async|unsafe|inline|"
@@ -64,7 +65,7 @@ def markdown_sections(text: str, *, title: str) -> list[Section]:
     marks: list[tuple[int, int, int, str]] = []  # start, end of line, level, heading
     fence = ""
     for start, line in iter_lines(text):
-        opened = _FENCE.match(line)
+        opened = FENCE.match(line)
         if fence:
             if opened and opened.group(1).startswith(fence) and not line.strip().strip(fence[0]):
                 fence = ""

@@ -13,6 +13,7 @@ import numpy as np
 from weft.errors import MissingExtra
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import find_hub_model, load_error, make_card, unit_rows
+from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "fastembed"
@@ -26,13 +27,21 @@ class FastembedEmbedder:
     padding costs more time than a batch saves.
     """
 
-    def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        *,
+        cache_dir: Path | None = None,
+        threads: int | None = None,
+        memory: LoadedModels | None = None,
+    ) -> None:
         if importlib.util.find_spec(LIBRARY) is None:
             raise MissingExtra(LIBRARY, extra=LIBRARY)
         self._hub_model = find_hub_model(model)
         self._dimension = self._hub_model.dimension
         self._cache_dir = cache_dir
         self._threads = threads
+        self._memory = memory
         self._lock = Lock()
         self._loaded: Any = None
 
@@ -59,14 +68,21 @@ class FastembedEmbedder:
 
     def _load(self) -> Any:
         with self._lock:
-            if self._loaded is None:
+            loaded = self._loaded
+            if loaded is None:
                 import fastembed
 
                 folder = str(self._cache_dir) if self._cache_dir else None
                 try:
-                    self._loaded = fastembed.TextEmbedding(
+                    loaded = self._loaded = fastembed.TextEmbedding(
                         model_name=self._hub_model.id, cache_dir=folder, threads=self._threads
                     )
                 except (ValueError, OSError, RuntimeError) as error:
                     raise load_error(self._hub_model, library=LIBRARY, error=error) from error
-            return self._loaded
+        if self._memory is not None:
+            self._memory.use(self)
+        return loaded
+
+    def unload(self) -> None:
+        """Release the weights; the next call loads them again."""
+        self._loaded = None

@@ -12,6 +12,7 @@ import numpy as np
 from weft.errors import MissingExtra
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import find_hub_model, load_error, make_card, unit_rows
+from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "sentence-transformers"
@@ -25,12 +26,13 @@ class SentenceTransformersEmbedder:
     only by rounding, about 1e-6.
     """
 
-    def __init__(self, model: str, *, device: str | None = None) -> None:
+    def __init__(self, model: str, *, device: str | None = None, memory: LoadedModels | None = None) -> None:
         if importlib.util.find_spec("sentence_transformers") is None:
             raise MissingExtra(LIBRARY, extra=LIBRARY)
         self._hub_model = find_hub_model(model)
         self._dimension = self._hub_model.dimension
         self._device = device
+        self._memory = memory
         self._lock = Lock()
         self._loaded: Any = None
 
@@ -64,11 +66,20 @@ class SentenceTransformersEmbedder:
 
     def _load(self) -> Any:
         with self._lock:
-            if self._loaded is None:
+            loaded = self._loaded
+            if loaded is None:
                 import sentence_transformers
 
                 try:
-                    self._loaded = sentence_transformers.SentenceTransformer(self._hub_model.id, device=self._device)
+                    loaded = self._loaded = sentence_transformers.SentenceTransformer(
+                        self._hub_model.id, device=self._device
+                    )
                 except (ValueError, OSError, RuntimeError) as error:
                     raise load_error(self._hub_model, library=LIBRARY, error=error) from error
-            return self._loaded
+        if self._memory is not None:
+            self._memory.use(self)
+        return loaded
+
+    def unload(self) -> None:
+        """Release the weights; the next call loads them again."""
+        self._loaded = None

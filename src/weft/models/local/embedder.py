@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
+from weft.models.loaded_models import LoadedModels
 from weft.models.local.catalog import LocalModel
 from weft.models.local.fetch import Progress
 from weft.models.local.model_folder import (
@@ -49,8 +50,10 @@ class LocalEmbedder:
         threads: int | None = None,
         auto_fetch: bool = False,
         progress: Progress | None = None,
+        memory: LoadedModels | None = None,
     ) -> None:
         self._model = model
+        self._memory = memory
         self._card = model.card
         self._cache_dir = cache_dir
         self._threads = threads or usable_cores()
@@ -95,15 +98,21 @@ class LocalEmbedder:
         """Load the model now. Raises `ModelUnavailable` if it is not installed."""
         self._load()
 
+    def unload(self) -> None:
+        """Release the weights; the next call loads them again."""
+        self._loaded = None
+
     def interrupt(self) -> None:
         """End running calls of `embed` after their current text."""
         self._interruptions += 1
 
     def _load(self) -> _Loaded:
         with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load_installed()
-            return self._loaded
+            loaded = self._loaded or self._load_installed()
+            self._loaded = loaded
+        if self._memory is not None:
+            self._memory.use(self)
+        return loaded
 
     def _load_installed(self) -> _Loaded:
         """Load the installed model; fetch it first if it is missing or damaged and `auto_fetch` is set."""
@@ -116,7 +125,7 @@ class LocalEmbedder:
                 raise
             logger.warning("%s", error)
         if not self._auto_fetch:
-            raise _not_fetched(self._model)
+            raise not_fetched(self._model)
         return _Loaded(self._fetch(), max_tokens=self._model.max_tokens)
 
     def _fetch(self) -> InstalledModel:
@@ -141,7 +150,7 @@ class LocalTokenCounter:
             if self._tokenizer is None:
                 installed = find_installed(self._model, cache_dir=self._cache_dir)
                 if not installed:
-                    raise _not_fetched(self._model)
+                    raise not_fetched(self._model)
                 self._tokenizer = _open_tokenizer(read_verified(installed, name=TOKENIZER_FILE))
         return len(self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
@@ -184,7 +193,8 @@ def _open_tokenizer(content: bytes) -> Any:
     return tokenizer
 
 
-def _not_fetched(model: LocalModel) -> ModelUnavailable:
+def not_fetched(model: LocalModel) -> ModelUnavailable:
+    """Return the error for a model that is not installed."""
     return ModelUnavailable(
         f"the model {model.name!r} ({model.megabytes} MB) is not installed",
         hint=f"run `weft models fetch {model.name}`",

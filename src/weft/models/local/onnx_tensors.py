@@ -16,7 +16,6 @@ Reader for the tensors (initializers) of an ONNX file, in pure Python. Nodes of 
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +28,7 @@ from weft.models.local.safetensors_file import Array, unreadable_weights
 
 _MAX_VARINT_BYTES = 10
 
-_DTYPES = {
+_DTYPES: dict[int, np.dtype[Any]] = {
     ElementType.FLOAT: np.dtype("<f4"),
     ElementType.UINT8: np.dtype("u1"),
     ElementType.INT8: np.dtype("i1"),
@@ -72,8 +71,7 @@ def read_quantised(tensors: dict[str, NDArray[Any]], name: str) -> Array:
 def _read_tensor(message: memoryview) -> tuple[str, NDArray[Any]]:
     """Return the name and the elements of a `TensorProto`."""
     name, kind, shape = "", 0, list[int]()
-    raw: memoryview | None = None
-    floats, integers = b"", list[int]()
+    raw, floats, integers = memoryview(b""), b"", list[int]()
     for number, value in _fields(message):
         match number, value:
             case 1, _:
@@ -92,11 +90,11 @@ def _read_tensor(message: memoryview) -> tuple[str, NDArray[Any]]:
                 raw = value
     if kind not in _DTYPES:
         raise unreadable_weights(f"tensor {name!r} has the unknown element type {kind}")
-    dtype = _DTYPES[ElementType(kind)]
-    values = np.frombuffer(floats if raw is None else raw, dtype) if not integers else np.array(integers, dtype)
-    if len(values) != math.prod(shape):
-        raise unreadable_weights(f"tensor {name!r} has {len(values)} elements instead of {math.prod(shape)}")
-    return name, values.reshape(shape)
+    try:
+        values = np.array(integers, _DTYPES[kind]) if integers else np.frombuffer(raw or floats, _DTYPES[kind])
+        return name, values.reshape([max(0, length) for length in shape])
+    except (ValueError, OverflowError) as error:
+        raise unreadable_weights(f"tensor {name!r} does not have the shape {shape}") from error
 
 
 def _integers(value: int | memoryview) -> list[int]:
@@ -128,7 +126,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
                 length = 4
             case wire_type:
                 raise unreadable_weights(f"the ONNX file has a field of the unknown wire type {wire_type}")
-        if offset + length > len(message):
+        if not 0 <= length <= len(message) - offset:
             raise unreadable_weights("the ONNX file is truncated")
         yield tag >> 3, message[offset : offset + length]
         offset += length

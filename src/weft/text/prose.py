@@ -1,0 +1,37 @@
+"""Prose of a text: the lines outside fenced code, without code spans, HTML tags and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from weft.text.links import blank_inline_code, replace_links
+from weft.text.normalise import count_letters
+from weft.text.structure import FENCE, iter_lines
+
+_MARKUP = re.compile(r"<[^<>]{1,300}>|\b[a-z]{2,10}://\S+")
+
+
+def prose_lines(text: str) -> Iterator[str]:
+    """Yield the lines of prose of a Markdown or plain text."""
+    fence = ""
+    for _, line in iter_lines(text):
+        mark = FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        else:
+            yield _MARKUP.sub(" ", replace_links(blank_inline_code(line)))
+
+
+def prose_scripts(texts: Iterable[str]) -> dict[str, float]:
+    """Return the share of each script among the letters of the prose of several texts; empty without letters."""
+    counts: dict[str, int] = {}
+    for text in texts:
+        for line in prose_lines(text):
+            for name, count in count_letters(line).items():
+                counts[name] = counts.get(name, 0) + count
+    total = sum(counts.values())
+    return {name: count / total for name, count in sorted(counts.items())}
