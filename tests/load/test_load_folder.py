@@ -259,7 +259,7 @@ def test_deep_folders_are_walked_without_recursion(load: Load, tmp_path: Path) -
 
 def test_the_files_to_load_are_listed_without_being_opened(tmp_path: Path) -> None:
     """A dry run and a progress bar need the files and nothing of their content."""
-    write(tmp_path, "b.txt", "a.zip", "sub/c.md", ".hidden")
+    write(tmp_path, "b.txt", "a.rar", "sub/c.md", ".hidden")
     (tmp_path / "empty.txt").touch()
 
     paths = list(iter_sources([tmp_path], options=LoadOptions(), base=tmp_path))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -57,6 +58,10 @@ def make_batch(source, texts, *, namespace="default", vectors=None, metadata=Non
         id=id, source=source, title=source, metadata=metadata or {}, content_hash=json.dumps(texts), unit="line"
     )
     return Batch(document=document, chunks=tuple(items), model=model)
+
+
+def at(microseconds):
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 
 
 def found(ranking, store):
@@ -221,6 +226,32 @@ class StoreContract:
             assert set(keyword(store, "shared", where)) == expected, where
             assert set(found(store.search_vector(unit(1, 1, 1), limit=9, where=where), store)) == expected, where
             assert {c.text for d in store.find_documents(where) for c in store.find_chunks(d.id)} == expected
+
+    def test_times_narrow_both_channels_chunk_by_chunk(self, store):
+        """From `after` on and until before `before`; a chunk without a time passes no filter with a time."""
+        texts = ["shared one", "shared two", "shared three", "shared four"]
+        spans = [(10, 20), (20, 30), (None, None), (40, 40)]
+        batch = make_batch("talk", texts)
+        chunks = [
+            replace(item, chunk=replace(item.chunk, start_time=start, end_time=end))
+            for item, (start, end) in zip(batch.chunks, spans, strict=True)
+        ]
+        store.write(replace(batch, chunks=tuple(chunks)))
+        store.write(make_batch("note", ["shared five"]))
+        cases = {
+            Filter(after=at(20)): {texts[0], texts[1], texts[3]},
+            Filter(after=at(21)): {texts[1], texts[3]},
+            Filter(before=at(20)): {texts[0]},
+            Filter(after=at(31), before=at(40)): set(),
+            Filter(after=datetime(1970, 1, 1), before=at(10**15), source_prefix="talk"): {*texts} - {texts[2]},
+            Filter(after=at(0), source_prefix="note"): set(),
+        }
+        for where, expected in cases.items():
+            assert set(keyword(store, "shared", where)) == expected, where
+            assert set(found(store.search_vector(unit(1, 1, 1), limit=9, where=where), store)) == expected, where
+            assert [d.source for d in store.find_documents(where)] == (["talk"] if expected else [])
+        assert [(c.start_time, c.end_time) for c in store.find_chunks(batch.document.id)] == spans
+        assert [(i.chunk.start_time, i.chunk.end_time) for i in store.batches([batch.document.id])[0].chunks] == spans
 
     def test_filters_know_whole_numbers_with_and_without_a_point(self, store):
         """`1` is `1.0`, as a number and as text; `1.10` is not `1.1`, `01` not `1`, and true is no number."""

@@ -309,7 +309,7 @@ def _batch_texts(batch: Batch) -> Iterator[str]:
     yield json.dumps(about, sort_keys=True)
     for item in batch.chunks:
         chunk = item.chunk
-        lines = [chunk.ordinal, chunk.start_line, chunk.end_line]
+        lines = [chunk.ordinal, chunk.start_line, chunk.end_line, chunk.start_time, chunk.end_time]
         yield json.dumps([chunk.id, *lines, chunk.heading, chunk.text, dict(item.terms)], sort_keys=True)
         yield _vector_text(item.vector)
         yield from _extraction_texts(item.extraction)

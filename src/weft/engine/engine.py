@@ -400,9 +400,9 @@ class Engine:
         count = self._counter.count
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
 
-    def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
-        """Return the result of `query` and the recalled facts; the status of the result covers both."""
-        recall = self.memory.recall(text)
+    def query_with_facts(self, text: str, *, as_of: datetime | None = None, **options: Any) -> tuple[Result, Recall]:
+        """Return the result of `query` and the facts valid `as_of` a time; the status of the result covers both."""
+        recall = self.memory.recall(text, as_of=as_of)
         return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:

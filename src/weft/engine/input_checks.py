@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from weft.errors import AccessDenied, InputError
@@ -32,6 +33,12 @@ def check_filter(where: Any) -> None:
         )
     if isinstance(ids, str):
         raise InputError(f"documents is {show_value(ids)}", hint="pass ids: Filter(documents=(id,))")
+    times: tuple[Any, ...] = (where.after, where.before)
+    for name, time in zip(("after", "before"), times, strict=True):
+        if time is not None and not isinstance(time, datetime):
+            raise InputError(
+                f"{name} is {show_value(time)}", hint=f"pass a datetime: Filter({name}=datetime(2026, 3, 1))"
+            )
 
 
 def show_value(value: Any) -> str:

@@ -194,9 +194,10 @@ class _Reader:
         if first and not self.document.title.strip():
             self._read_topic(first)
         self._nominate_title(nominations, first, next((row for row in rows if is_first and not row.name), None))
-        if is_first:
-            self._read_metadata(nominations)
-        self._read_headings(nominations, [*chunk.heading, *(s.text for s in sentences if s.role == "heading")])
+        if form != "conversation":  # headings of answers (`Summary`) and the properties of an export name no things
+            if is_first:
+                self._read_metadata(nominations)
+            self._read_headings(nominations, [*chunk.heading, *(s.text for s in sentences if s.role == "heading")])
         for row in rows:
             self._read_row(nominations, row)
         if any(map(_GLOSSARY.search, (self.document.title[:200], *chunk.heading))):
@@ -289,7 +290,7 @@ class _Reader:
             columns = self.document.metadata.get("columns")
             names = [name for name in columns if isinstance(name, str)] if isinstance(columns, list) else []
             return [row for line in text.split("\n") if (row := read_row(line, names))]
-        return [] if form == "code" else read_lines(prose_lines(text, form=form))
+        return [] if form in ("code", "conversation") else read_lines(prose_lines(text, form=form))
 
     def _read_row(self, nominations: Nominations, row: Row) -> None:
         if row.name:

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import ABBREVIATIONS, NUMBERED
+from weft.text.exchanges import strip_turn_heads
 from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label, link_target
 from weft.text.normalise import CJK
 
-Form: TypeAlias = Literal["text", "markdown", "code", "table"]
+Form: TypeAlias = Literal["text", "markdown", "code", "table", "conversation"]
 Role: TypeAlias = Literal["prose", "item", "heading", "cell"]
 
 MAX_SENTENCE_CHARACTERS = 1000
@@ -93,6 +94,8 @@ class Sentence:
 
 def read_sentences(text: str, *, form: Form) -> list[Sentence]:
     """Return the sentences, headings and cells of `text` in order. Code is skipped, comments are read."""
+    if form == "conversation":
+        text, form = strip_turn_heads(text), "markdown"
     found: list[Sentence] = []
     for role, block in _blocks(text, form):
         line, marks = _render(" ".join(block.split()))

@@ -62,6 +62,7 @@ _SAID_PIN = re.compile(
     r"\b(?:PIN|(?i:(?:my|our|his|her|their|your|card|bank|sim|phone|door|meine|mon|mi)\s+pin|geheimzahl))"
     rf"(?i:[ -]?(?:code|number|nummer))?(?i:{_FOR_WHAT}{_IS})\d{{4,8}}(?i:{_END})"
 )
+MAX_MASKED_CHARACTERS = 2000
 _LONG = re.compile(r"(?<![\w/+-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w/+-])")
 _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
@@ -104,6 +105,44 @@ def find_secret(fact: Fact) -> str:
         return "a key"
     is_named = not fact.object and _SECRET_PREDICATE.search(fact.predicate)
     return "a password or key" if is_named and not is_placeholder(fact.value) else ""
+
+
+def mask_secrets(text: str) -> str:
+    """
+    Return a text in which each secret is replaced by its kind: `[an API key]`.
+
+    Long texts are read in pieces of at most `MAX_MASKED_CHARACTERS`, cut at white space, so that the time is linear.
+    """
+    if len(text) <= MAX_MASKED_CHARACTERS:
+        return _mask(text)
+    pieces, start = [], 0
+    while start < len(text):
+        end = start + MAX_MASKED_CHARACTERS
+        if end < len(text):
+            end = max(text.rfind("\n", start, end), text.rfind(" ", start, end), start) + 1
+            end = end if end > start + 1 else start + MAX_MASKED_CHARACTERS
+        pieces.append(_mask(text[start:end]))
+        start = end
+    return _mask_private_keys("".join(pieces))
+
+
+def _mask(text: str) -> str:
+    text = _mask_private_keys(text)
+    for kind, pattern in (*_SECRETS, ("a password", _SAID_PASSWORD), ("a password", _SAID_PIN)):
+        text = pattern.sub(f"[{kind}]", text)
+    text = _DIGITS.sub(lambda match: "[a card number]" if is_card_number(match[0]) else match[0], text)
+    return _LONG.sub(lambda match: "[a key]" if _is_random(match[0]) else match[0], text)
+
+
+def _mask_private_keys(text: str) -> str:
+    """Return the text without the lines of private keys. A key without an end is removed up to the end of the text."""
+    found = _SECRETS[0][1].search(text)
+    while found:
+        end = text.find("-----END", found.start())
+        close = text.find("-----", end + 8) if end >= 0 else -1
+        text = f"{text[: found.start()]}[a private key]{text[close + 5 :] if close >= 0 else ''}"
+        found = _SECRETS[0][1].search(text, found.start())
+    return text
 
 
 def is_placeholder(text: str) -> bool:

@@ -33,6 +33,7 @@ from weft.records import (
     Extraction,
     Fact,
     IndexedChunk,
+    Metadata,
     Reading,
     Vector,
 )
@@ -123,11 +124,16 @@ def split_document(document: Document, info: DocumentInfo, *, options: SplitOpti
         document=document,
         info=info,
         chunks=tuple(chunks),
-        terms=tuple(searched_terms(texts.values(), metadata=document.metadata)),
+        terms=tuple(searched_terms(texts.values(), metadata=_searched_metadata(document))),
         texts=texts,
         is_new=True,
         facts=facts,
     )
+
+
+def _searched_metadata(document: Document) -> Metadata:
+    """Return the metadata to index; none for a conversation, whose dates and ids change as it grows."""
+    return {} if document.form == "conversation" else document.metadata
 
 
 def indexed_texts(chunks: Sequence[Chunk], *, title: str) -> dict[str, str]:
@@ -304,6 +310,7 @@ def content_hash(
             extractor.name if extractor else "",
             *given,
             *([digest(str(part) for link in document.links for part in link)] if document.links else []),
+            *([digest(repr(tuple(turn)) for turn in document.turns)] if document.turns else []),
             *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),
         )
     )

@@ -48,8 +48,9 @@ def is_line_based(path: Path) -> bool:
 
 
 def is_binary(path: Path) -> bool:
-    """Return True if the file extension belongs to a binary format."""
-    return path.suffix.lower() in BINARY_SUFFIXES and not is_line_based(path)
+    """Return True if the file extension belongs to a binary format. A zip file may hold conversations."""
+    suffix = path.suffix.lower()
+    return suffix in BINARY_SUFFIXES and suffix != ".zip" and not is_line_based(path)
 
 
 _SIGNATURES = (

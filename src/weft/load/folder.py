@@ -176,7 +176,8 @@ class _Walker:
         if not status.st_size:
             return self._skip(path, "empty")
         options = self._options
-        limit = options.max_expanded_bytes if is_line_based(path) else options.max_file_bytes
+        is_streamed = is_line_based(path) or path.suffix.lower() in (".mbox", ".zip")
+        limit = options.max_expanded_bytes if is_streamed else options.max_file_bytes
         if status.st_size > limit:
             error = too_large(status.st_size, limit=limit)
             return self._skip(path, error.reason, error.detail)

@@ -9,6 +9,9 @@ from typing import Literal, Protocol
 
 from weft.config import LoadOptions
 from weft.errors import InputError
+from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
+from weft.load.conversations.mail import load_mail, load_mailbox
+from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
 from weft.load.file_reader import LoadError, safe_text
 from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, user_file_name
 from weft.load.folder import FoundFile, iter_files
@@ -16,12 +19,10 @@ from weft.load.formats.beir import load_corpus
 from weft.load.formats.code import find_language, load_code
 from weft.load.formats.docx import load_docx
 from weft.load.formats.html import load_html
-from weft.load.formats.json_file import load_json
-from weft.load.formats.json_lines import load_json_lines
 from weft.load.formats.markdown import load_markdown, parse_markdown
 from weft.load.formats.notebook import load_notebook
 from weft.load.formats.pdf import load_pdf
-from weft.load.formats.plain import find_title, load_plain, load_unknown
+from weft.load.formats.plain import find_title, load_unknown
 from weft.load.formats.table import load_table
 from weft.load.line_map import shorten
 from weft.load.papers.bibtex import load_bibtex
@@ -40,16 +41,21 @@ LOADERS: dict[str, Loader] = {
     ".bib": load_bibtex,
     ".csv": load_table,
     ".docx": load_docx,
+    ".eml": load_mail,
     ".htm": load_html,
     ".html": load_html,
     ".ipynb": load_notebook,
-    ".json": load_json,
+    ".json": load_json_or_conversations,
     ".markdown": load_markdown,
+    ".mbox": load_mailbox,
     ".md": load_markdown,
     ".mdx": load_markdown,
     ".pdf": load_pdf,
+    ".srt": load_subtitles,
     ".tsv": load_table,
+    ".vtt": load_subtitles,
     ".xhtml": load_html,
+    ".zip": load_zip,
 }
 """Loader by extension. JSON Lines, source code and plain text are detected separately."""
 
@@ -120,12 +126,12 @@ def find_loader(path: Path) -> Loader:
     """Return the loader of a file by its name."""
     suffix = path.suffix.lower()
     if is_line_based(path):
-        return load_json_lines
+        return load_lines_or_log
     if suffix in LOADERS:
         return LOADERS[suffix]
     if find_language(path):
         return load_code
-    return load_plain if suffix in TEXT_SUFFIXES else load_unknown
+    return load_plain_or_transcript if suffix in TEXT_SUFFIXES else load_unknown
 
 
 def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Document | Skipped]:

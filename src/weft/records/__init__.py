@@ -5,6 +5,7 @@ from weft.records.batch import (
     IndexedChunk,
 )
 from weft.records.documents import (
+    UNIT_MARKS,
     Channel,
     Chunk,
     Document,
@@ -14,6 +15,8 @@ from weft.records.documents import (
     Scalar,
     Skipped,
     Status,
+    Turn,
+    Unit,
     Vector,
     Vectors,
 )
@@ -108,12 +111,15 @@ from weft.records.results import (
     RerankedHit,
     Reranking,
     Result,
+    TimeLimits,
+    to_microseconds,
 )
 from weft.records.usage import LlmRun, Usage
 
 __all__ = [
     "CODE_PREFIX",
     "STRONG_KINDS",
+    "UNIT_MARKS",
     "Access",
     "Anchor",
     "ApiKey",
@@ -196,9 +202,13 @@ __all__ = [
     "StoredModel",
     "Suspicion",
     "TaggedWord",
+    "TimeLimits",
+    "Turn",
+    "Unit",
     "Usage",
     "Vector",
     "Vectors",
     "Word",
     "WordKind",
+    "to_microseconds",
 ]

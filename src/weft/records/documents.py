@@ -19,6 +19,10 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 Scalar: TypeAlias = str | int | float | bool | None
 Metadata: TypeAlias = Mapping[str, "Scalar | Sequence[Scalar]"]
+Unit: TypeAlias = Literal["line", "page", "turn"]
+"""What the line numbers of chunks count."""
+UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t"}
+"""Mark before the numbers of a citation, by unit."""
 Channel: TypeAlias = Literal["vector", "keyword", "graph"]
 Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 
@@ -32,6 +36,17 @@ class PageLink(NamedTuple):
     label: str = ""
 
 
+class Turn(NamedTuple):
+    """A turn of a conversation; it ends where the next one starts."""
+
+    start: int
+    """Offset of its first character in the text of the document."""
+    time: int | None
+    """Microseconds since 1970 in UTC."""
+    opens: bool
+    """True if it starts an exchange: a question, or a message after a pause."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One file, page or record, as text."""
@@ -40,17 +55,19 @@ class Document:
     """Path or URI. Unique inside a namespace; the document's id derives from it."""
     title: str
     text: str
-    form: Literal["text", "markdown", "code", "table"] = "text"
-    """Structure of the text. HTML and DOCX are loaded as Markdown."""
+    form: Literal["text", "markdown", "code", "table", "conversation"] = "text"
+    """Structure of the text. HTML and DOCX are loaded as Markdown; a conversation has `turns`."""
     metadata: Metadata = field(default_factory=dict)
     lines: Sequence[int] | None = None
-    """Source line (or page) of each line of `text`; None: 1, 2, 3 …"""
-    unit: Literal["line", "page"] = "line"
-    """Unit of `lines`. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
+    """Source line (or page, or turn) of each line of `text`; None: 1, 2, 3 …"""
+    unit: Unit = "line"
+    """Unit of `lines`. Citations say `notes.md:3-9`, `paper.pdf:p3-4` or `claude:1f0c:t3-4`."""
     given: Extraction = field(default_factory=Extraction)
     """Names and relations from an imported graph. Those extracted from the text are added to them."""
     links: tuple[PageLink, ...] = ()
     """Links of HTML, whose text does not keep them; Markdown and other markup keep theirs in the text."""
+    turns: tuple[Turn, ...] = ()
+    """Turns of a conversation, in the order of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +93,9 @@ class Chunk:
     start_line: int
     end_line: int
     text: str
+    start_time: int | None = None
+    """Earliest time of its turns, in microseconds since 1970 in UTC; None outside conversations."""
+    end_time: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,5 +108,5 @@ class DocumentInfo:
     metadata: Metadata
     content_hash: str
     """Hash of all indexed input. A document with an equal hash is unchanged."""
-    unit: Literal["line", "page"] = "line"
+    unit: Unit = "line"
     chunk_count: int = 0

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from weft.records.documents import Chunk, DocumentInfo, Scalar, Status
 from weft.records.entities import Entity, Relation
+
+MIN_MICROSECONDS, MAX_MICROSECONDS = -(2**63), 2**63 - 1
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class TimeLimits(NamedTuple):
+    """A half-open range of times, in microseconds since 1970 in UTC."""
+
+    start: int
+    end: int
+
+    def overlaps(self, start: int | None, end: int | None) -> bool:
+        """Return whether a chunk with these times has a turn in the range; False without times."""
+        return start is not None and end is not None and self.start <= end and start < self.end
+
+
+def to_microseconds(time: datetime) -> int:
+    """Return a time in microseconds since 1970; a time without a zone is in UTC."""
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +41,28 @@ class Filter:
     source_prefix: str = ""
     metadata: tuple[tuple[str, Scalar], ...] = ()
     """Key-value pairs; a list in the metadata matches if it contains the value."""
+    after: datetime | None = None
+    """Only chunks of conversations with a turn at this time or later. A time without a zone is in UTC."""
+    before: datetime | None = None
+    """Only chunks of conversations with a turn before this time."""
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.source_prefix or self.metadata)
+        return bool(self.documents or self.source_prefix or self.metadata or self.has_time)
+
+    @property
+    def has_time(self) -> bool:
+        """True if only chunks with a time pass."""
+        return self.after is not None or self.before is not None
+
+    def allows_time(self, start: int | None, end: int | None) -> bool:
+        """Return whether a chunk with these times passes `after` and `before`."""
+        return not self.has_time or self.time_limits.overlaps(start, end)
+
+    @property
+    def time_limits(self) -> TimeLimits:
+        """The limits in microseconds since 1970; those of 64 bits for a missing one."""
+        start = MIN_MICROSECONDS if self.after is None else to_microseconds(self.after)
+        return TimeLimits(start, MAX_MICROSECONDS if self.before is None else to_microseconds(self.before))
 
 
 class Hit(NamedTuple):

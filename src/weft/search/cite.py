@@ -1,5 +1,5 @@
 """
-Citation of a chunk: source and lines or pages.
+Citation of a chunk: source and lines, pages or turns.
 
 An absolute source is shortened: citations start with the name of the folder that contains all absolute sources.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from posixpath import commonpath
 
-from weft.records import Chunk, DocumentInfo, Filter
+from weft.records import UNIT_MARKS, Chunk, DocumentInfo, Filter
 from weft.store.base import StoreReader
 
 _ROOT = "/"
@@ -23,8 +23,8 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 def cite(document: DocumentInfo, chunk: Chunk, *, hidden: str = "") -> str:
-    """Return `path:start-end`, `path:line` for a single line, `path:p3-4` for pages, without the prefix `hidden`."""
-    mark = "p" if document.unit == "page" else ""
+    """Return `path:start-end` or `path:line`; pages are `p3-4`, turns `t3-4`. The prefix `hidden` is left out."""
+    mark = UNIT_MARKS[document.unit]
     start, end = chunk.start_line, chunk.end_line
     return f"{document.source.removeprefix(hidden)}:{mark}{start}" + (f"-{end}" if end != start else "")
 

@@ -95,6 +95,8 @@ class Question(Given):
     source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this.")
     documents: list[Id] = Field([], max_length=1000, description="Only documents with these ids.")
     metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents with these metadata values.")
+    after: Time | None = Field(None, description="Only passages of conversations at this time or later.")
+    before: Time | None = Field(None, description="Only passages of conversations before this time.")
     facts: bool = Field(False, description="Also recall relevant facts.")
     context: ContextFormat | None = Field(
         None, description="Also return the evidence as text for a model, in this format."
@@ -202,7 +204,7 @@ class WholeDocument(BaseModel):
     """A document with its chunks, or with the requested chunk only. `next` is the `after` of the next page."""
 
     document: DocumentOut
-    unit: Literal["line", "page"] = Field(description="Unit of `start_line` and `end_line` of the chunks.")
+    unit: Literal["line", "page", "turn"] = Field(description="Unit of `start_line` and `end_line` of the chunks.")
     chunks: list[ChunkOut]
     next: str | None
 

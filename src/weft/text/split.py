@@ -1,7 +1,7 @@
 """
 Chunking: splits a document at its structure first, then by size, and keeps line numbers.
 
-1. Cut into sections: at Markdown headings, around code definitions, else one section.
+1. Cut into sections: at Markdown headings, around code definitions, at exchanges of a conversation, else one section.
 2. Join a section below `min_tokens` with its neighbour if both fit into `max_tokens`.
 3. Cut a section above `max_tokens` at paragraphs, lines, sentences, words (`weft.text.structure`).
 """
@@ -14,10 +14,12 @@ from collections.abc import Iterator
 
 from weft.config import SplitOptions
 from weft.records import Chunk, Document
+from weft.text import exchanges
 from weft.text.code import syntax
 from weft.text.code.grammar import find_grammar, grammar_version, installed_grammars
 from weft.text.code.module_names import module_name
 from weft.text.code.sections import syntax_sections
+from weft.text.exchanges import TurnTimes, exchange_sections
 from weft.text.ids import chunk_id
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
@@ -37,10 +39,12 @@ def split(document: Document, *, document_id: str, options: SplitOptions) -> lis
     if not spans and document.title:
         spans = [((), Span(0, 0))]
     starts = [start for start, _ in iter_lines(text)]
+    turn_times = TurnTimes(document.turns)
     seen: Counter[str] = Counter()
     chunks = []
     for ordinal, (heading, span) in enumerate(spans):
         span = _trim(text, span)
+        times = turn_times.find(span)
         body = text[span.start : span.end]
         indexed = indexed_text(document.title, heading, body)
         chunks.append(
@@ -52,6 +56,8 @@ def split(document: Document, *, document_id: str, options: SplitOptions) -> lis
                 start_line=_line(document, starts, span.start),
                 end_line=_line(document, starts, max(span.start, span.end - 1)),
                 text=body,
+                start_time=times.start,
+                end_time=times.end,
             )
         )
         seen[indexed] += 1
@@ -60,6 +66,8 @@ def split(document: Document, *, document_id: str, options: SplitOptions) -> lis
 
 def split_version(document: Document) -> str:
     """Return the version of the rules that split a document; source code depends on the installed grammar."""
+    if document.form == "conversation":
+        return f"{VERSION} conversation-{exchanges.VERSION}"
     grammar = grammar_version(find_grammar(document))
     return f"{VERSION} code-{syntax.VERSION}-{grammar}" if grammar else str(VERSION)
 
@@ -91,6 +99,8 @@ def _sections(document: Document, options: SplitOptions) -> list[Section]:
                     min_tokens=options.min_tokens,
                 )
             sections = code_sections(text)
+        case "conversation":
+            return exchange_sections(text, document.turns, max_tokens=options.max_tokens, min_tokens=options.min_tokens)
         case _:
             sections = [Section((), Span(0, len(text)))]
     return _join_small(text, sections, options)

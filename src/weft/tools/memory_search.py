@@ -6,11 +6,13 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
 from weft.errors import InputError
+from weft.records import Filter
 from weft.tools.fallback import answerable
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ SPELLINGS: Mapping[str, str] = {
     "maxResults": "max_results",
     "useGraph": "use_graph",
     "minGraphScore": "min_graph_score",
+    "after": "after",
+    "before": "before",
 }
 """Argument names of the definition and of Python. Both are accepted."""
 
@@ -61,6 +65,15 @@ INPUT_SCHEMA: Mapping[str, Any] = {
             "default": DEFAULTS["min_graph_score"],
             "description": "Weakest relation to follow: 0 for all, 1 for the strongest only. Omit it unless relations "
             "add noise.",
+        },
+        "after": {
+            "type": "string",
+            "description": "Only passages of conversations at this time or later, as 2026-03-01 or "
+            "2026-03-01T12:00:00Z. Documents without a time are left out.",
+        },
+        "before": {
+            "type": "string",
+            "description": "Only passages of conversations before this time, in the same form.",
         },
     },
 }
@@ -122,6 +135,8 @@ def memory_search(
     max_results: int | None = None,
     use_graph: bool | None = None,
     min_graph_score: float | None = None,
+    after: str | None = None,
+    before: str | None = None,
     **aliases: Any,
 ) -> dict[str, Any]:
     """
@@ -129,20 +144,31 @@ def memory_search(
 
     There are at most `max_results` (10) results; the best half of the hybrid results is among them. Without
     `use_graph` the method is `hybrid` and no facts are recalled; otherwise the configured method is used. Facts and
-    evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`. If the
+    evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`. `after` and
+    `before` restrict the passages to conversations of a time; facts are those valid at the time `before`. If the
     embedder cannot be used, the search works without it and `degraded` has the reason. Argument names may be in
     camelCase, and numbers may be strings. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
-    arguments = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
+    arguments = {
+        "max_results": max_results,
+        "use_graph": use_graph,
+        "min_graph_score": min_graph_score,
+        "after": after,
+        "before": before,
+        **aliases,
+    }
     values = {**DEFAULTS, **_read_arguments(arguments)}
     count, graph = values["max_results"], {"min_graph_score": values["min_graph_score"]}
+    where = Filter(after=values.get("after"), before=values.get("before"))
     recall = None
     engine = answerable(engine)
     if values["use_graph"]:
-        result, recall = engine.query_with_facts(text, top_k=count, exact=True, graph=graph)
+        result, recall = engine.query_with_facts(
+            text, as_of=where.before, where=where, top_k=count, exact=True, graph=graph
+        )
     else:
-        result = engine.query(text, top_k=count, method="hybrid", graph=graph)
+        result = engine.query(text, top_k=count, method="hybrid", graph=graph, where=where)
     facts = facts_to_dict(recall) if recall else None
     return {**result_to_dict(result), "facts": facts, "context": engine.context(result, recall=recall).text}
 
@@ -192,10 +218,22 @@ def _read_truth(name: str, value: Any) -> bool:
     return known
 
 
+def _read_time(name: str, value: Any) -> datetime:
+    try:
+        time = datetime.fromisoformat(value.strip()) if isinstance(value, str) else None
+    except ValueError:
+        time = None
+    if time is None:
+        raise _refusal(name, value, "a time such as 2026-03-01 or 2026-03-01T12:00:00Z")
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "max_results": _read_count,
     "use_graph": _read_truth,
     "min_graph_score": _read_share,
+    "after": _read_time,
+    "before": _read_time,
 }
 
 

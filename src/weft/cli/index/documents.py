@@ -20,6 +20,7 @@ def get(session: Session, name: str) -> None:
     """
     from weft.context.serialise import chunk_to_dict, document_to_dict
     from weft.engine.paths import typed_source
+    from weft.records import UNIT_MARKS
 
     with session.open() as engine:
         document, chunks = engine.get(typed_source(name, store=engine.store, base=engine.base))
@@ -30,7 +31,7 @@ def get(session: Session, name: str) -> None:
     for key, value in document.metadata.items():
         say(one_line(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"))
     for chunk in chunks:
-        mark = "p" if document.unit == "page" else ""
+        mark = UNIT_MARKS[document.unit]
         heading = one_line(" › ".join(chunk.heading))
         say(f"\n[{mark}{chunk.start_line}-{chunk.end_line}] {heading}  {chunk.id}\n{chunk.text}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -13,11 +14,14 @@ import click
 
 from weft.choices import ContextFormat, Fusion, Method
 from weft.cli.errors import NO_MATCH
+from weft.cli.memory.facts import to_time
 from weft.cli.options import Session, verb
 from weft.cli.output import console, print_json
 from weft.cli.terminal import say
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from weft.engine.engine import Engine
     from weft.records import Context, Filter, Recall, Result
 
@@ -56,6 +60,9 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 @click.option("--in", "prefix", default="", metavar="PATH", help="Only documents whose source begins with PATH.")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document (repeatable).")
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata (repeatable).")
+@click.option("--after", metavar="TIME", callback=to_time, help="Only conversations at this time or later.")
+@click.option("--before", metavar="TIME", callback=to_time, help="Only conversations before this time.")
+@click.option("--as-of", metavar="TIME", callback=to_time, help="Conversations before, and facts valid at, this time.")
 @click.option(
     "--load",
     "paths",
@@ -81,6 +88,9 @@ def query(
     prefix: str,
     documents: tuple[str, ...],
     where: tuple[str, ...],
+    after: datetime | None,
+    before: datetime | None,
+    as_of: datetime | None,
     paths: tuple[Path, ...],
     explain: bool,
     full: bool,
@@ -98,9 +108,10 @@ def query(
     pairs = tuple(_pair(item) for item in where)
     with _open(session, paths) as engine:
         only = _filter(engine, prefix=prefix, documents=documents, pairs=pairs)
+        only = replace(only, after=after, before=min(filter(None, (before, as_of)), default=None))
         recall = None
         if wants_facts:
-            result, recall = engine.query_with_facts(text, where=only, **options)
+            result, recall = engine.query_with_facts(text, where=only, as_of=as_of, **options)
         else:
             result = engine.query(text, where=only, **options)
         if form is not None or budget is not None:

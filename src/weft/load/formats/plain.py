@@ -27,8 +27,12 @@ _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of a text file."""
-    text = read_text(path, options=options)
-    yield Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
+    yield plain_document(read_text(path, options=options), source=source)
+
+
+def plain_document(text: str, *, source: str) -> Document:
+    """Return the document of a text."""
+    return Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:

@@ -258,7 +258,11 @@ def _filtered(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tupl
     kept: dict[str, float] = {}
     for start in range(0, len(hits), FILTER_BATCH_CHUNKS):
         some = hits[start : start + FILTER_BATCH_CHUNKS]
-        passed = {chunk.id for chunk in store.chunks([hit.chunk_id for hit in some]) if chunk.document_id in allowed}
+        passed = {
+            chunk.id
+            for chunk in store.chunks([hit.chunk_id for hit in some])
+            if chunk.document_id in allowed and where.allows_time(chunk.start_time, chunk.end_time)
+        }
         kept |= {hit.chunk_id: hit.score for hit in some if hit.chunk_id in passed}
         if len(kept) >= count:
             break

@@ -197,7 +197,11 @@ def _choose_chunks(
     if search.where:
         documents = {document.id for document in search.store.find_documents(search.where, limit=1_000_000)}
         known = search.chunks.read(list(defining.values()))
-        passed = {id for id, chunk in known.items() if chunk.document_id in documents}
+        passed = {
+            id
+            for id, chunk in known.items()
+            if chunk.document_id in documents and search.where.allows_time(chunk.start_time, chunk.end_time)
+        }
         defining = {id: chunk for id, chunk in defining.items() if chunk in passed}
     return chunks | defining
 

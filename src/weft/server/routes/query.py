@@ -57,6 +57,8 @@ def _answer(engine: Engine, question: Question) -> dict[str, Any]:
         documents=tuple(question.documents),
         source_prefix=question.source_prefix,
         metadata=tuple(question.metadata.items()),
+        after=question.after,
+        before=question.before,
     )
     overrides = question.graph.model_dump(exclude_none=True) if question.graph else {}
     options["graph"] = {"enabled": question.use_graph, **overrides}

@@ -99,8 +99,12 @@ class MemoryJobs:
             row.job = replace(row.job, payload="", error="", result=result)
 
     def discard(self, ids: Sequence[str]) -> None:
-        """Delete the unfinished jobs of documents that are written or deleted."""
+        """Delete the unfinished jobs of documents that are written."""
         self._remove(lambda row: row.state != "done" and row.job.id in ids)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete all jobs of documents that are deleted."""
+        self._remove(lambda row: row.job.id in ids)
 
     def _claimed(self, worker: str) -> list[JobRow]:
         return [row for row in self._rows.values() if row.state == "running" and row.worker == worker]

@@ -280,7 +280,7 @@ class MemoryStore:
         for id in known:
             del self._content.documents[id]
             self.facts.state(id, ())
-        self.jobs.discard(document_ids)
+        self.jobs.delete(document_ids)
         self._remove_chunks(lambda item: item.chunk.document_id in known)
         self._content.generation += bool(known)
         return len(known)
@@ -326,6 +326,10 @@ class MemoryStore:
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         found = [d for d in self._content.documents.values() if d.source > after and _passes(d, where)]
+        if where.has_time:
+            chunks = [item.chunk for item in self._content.chunks.values()]
+            timed = {c.document_id for c in chunks if where.allows_time(c.start_time, c.end_time)}
+            found = [document for document in found if document.id in timed]
         return sorted(found, key=lambda document: document.source)[:limit]
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
@@ -428,13 +432,12 @@ class MemoryStore:
         )
 
     def _best(self, scores: Mapping[str, float], *, limit: int, where: Filter) -> tuple[Hit, ...]:
-        content = self._content
-        allowed = [
-            (-score, id)
-            for id, score in scores.items()
-            if _passes(content.documents[content.chunks[id].chunk.document_id], where)
-        ]
+        allowed = [(-score, id) for id, score in scores.items() if self._allows(self._content.chunks[id].chunk, where)]
         return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(sorted(allowed)[:limit], start=1))
+
+    def _allows(self, chunk: Chunk, where: Filter) -> bool:
+        document = self._content.documents[chunk.document_id]
+        return _passes(document, where) and where.allows_time(chunk.start_time, chunk.end_time)
 
     def _remove_chunks(self, is_deleted: Callable[[IndexedChunk], bool]) -> None:
         content = self._content

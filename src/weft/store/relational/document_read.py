@@ -26,7 +26,7 @@ def read_batches(
     chunk_ids = [id for _, _, id, *_ in rows]
     names = read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
     chunks: dict[str, list[IndexedChunk]] = defaultdict(list)
-    for document, number, id, ordinal, heading, start, end, text, terms in rows:
+    for document, number, id, ordinal, heading, start, end, text, terms, start_time, end_time in rows:
         chunk = Chunk(
             id=id,
             document_id=document,
@@ -35,6 +35,8 @@ def read_batches(
             start_line=start,
             end_line=end,
             text=text,
+            start_time=start_time,
+            end_time=end_time,
         )
         extraction = extractions.get(number, Extraction())
         described = sorted({n.key for n in extraction.nominations if n.description})

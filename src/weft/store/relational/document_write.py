@@ -138,6 +138,8 @@ class DocumentWriter:
             "text": chunk.text,
             "terms": json.dumps(dict(item.terms), ensure_ascii=False, sort_keys=True),
             "length": _length(item),
+            "start_time": chunk.start_time,
+            "end_time": chunk.end_time,
         }
         if old is not None:
             self._db.run("move_chunk", {**row, "number": old.number})

@@ -11,7 +11,11 @@ from weft.store.shared.labels import wanted_labels
 
 def bind(where: Filter) -> dict[str, Any]:
     """Return the parameters that stand for a filter."""
+    limits = where.time_limits
     return {
+        "any_time": not where.has_time,
+        "time_from": limits.start,
+        "time_to": limits.end,
         "all_documents": not where.documents,
         "documents": json.dumps(where.documents, ensure_ascii=False),
         "prefix": where.source_prefix,

@@ -95,7 +95,7 @@ class RelationalStore:
                 return 0
             writer = DocumentWriter(db, namespace=found.key, name=self._namespace)
             deleted = writer.delete(document_ids)
-            discard_jobs(db, found.key, document_ids)
+            db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
             if deleted:
                 writer.finish()
             return deleted
@@ -305,7 +305,7 @@ def _document(row: Row) -> DocumentInfo:
 
 
 def _chunk(row: Row) -> Chunk:
-    id, document_id, ordinal, heading, start_line, end_line, text = row
+    id, document_id, ordinal, heading, start_line, end_line, text, start_time, end_time = row
     return Chunk(
         id=id,
         document_id=document_id,
@@ -314,4 +314,6 @@ def _chunk(row: Row) -> Chunk:
         start_line=start_line,
         end_line=end_line,
         text=text,
+        start_time=start_time,
+        end_time=end_time,
     )

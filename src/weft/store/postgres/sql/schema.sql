@@ -56,6 +56,8 @@ CREATE TABLE weft.chunk (
     text text COLLATE "C" NOT NULL,
     terms jsonb NOT NULL,                  -- term and frequency; source of `chunk_term` and `term`
     length integer NOT NULL,               -- sum of these frequencies
+    start_time bigint,                     -- earliest time of its turns, microseconds since 1970; NULL: no conversation
+    end_time bigint,
     PRIMARY KEY (namespace, number),
     UNIQUE (namespace, id)
 ) /* by namespace */;
@@ -356,6 +358,8 @@ REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 
 CREATE INDEX label_by_document ON weft.label (namespace, document);
 CREATE INDEX chunk_by_document ON weft.chunk (namespace, document, ordinal);
+CREATE INDEX chunk_by_time ON weft.chunk (namespace, start_time, end_time, document, number)
+WHERE start_time IS NOT NULL;
 CREATE INDEX chunk_term_held ON weft.chunk_term USING gin (held);
 CREATE UNIQUE INDEX one_active_model ON weft.model (namespace) WHERE active;
 CREATE INDEX chunk_vector_by_chunk ON weft.chunk_vector (namespace, chunk);

@@ -45,11 +45,15 @@ CREATE TABLE chunk (
     text TEXT NOT NULL,
     terms TEXT NOT NULL,                   -- JSON object of term and frequency; source of `posting`
     length INTEGER NOT NULL,               -- sum of these frequencies
+    start_time INTEGER,                    -- earliest time of its turns, microseconds since 1970; NULL: no conversation
+    end_time INTEGER,
     UNIQUE (namespace, id)
 ) STRICT;
 
 CREATE INDEX chunk_by_document ON chunk (document, ordinal);
 CREATE INDEX chunk_names ON chunk (number, id); -- covers lookups of ids, without reading texts
+
+CREATE INDEX chunk_by_time ON chunk (namespace, start_time, end_time, document) WHERE start_time IS NOT NULL;
 
 CREATE TABLE model (
     number INTEGER PRIMARY KEY,

@@ -1,7 +1,8 @@
 -- Export of documents as they were written, for copying into another store.
 
 -- name: whole_chunks
-SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.terms::text
+SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.terms::text,
+    c.start_time, c.end_time
 FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
 WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))

@@ -92,6 +92,10 @@ WHERE d.namespace = :namespace
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     )
+    AND (:any_time::boolean OR d.number IN (
+        SELECT t.document FROM weft.chunk AS t
+        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
+    ))
 ORDER BY d.source
 LIMIT :limit;
 
@@ -111,40 +115,46 @@ WHERE d.namespace = :namespace
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
-    );
+    )
+    AND (:any_time::boolean OR c.number IN (
+        SELECT t.number FROM weft.chunk AS t
+        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
+    ));
 
 -- name: document_chunks
 SELECT number, id, terms::text, length FROM weft.chunk WHERE namespace = :namespace AND document = :document;
 
 -- name: write_chunk
-INSERT INTO weft.chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length)
+INSERT INTO weft.chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
+    start_time, end_time)
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
+    :start_time, :end_time)
 RETURNING number;
 
 -- name: move_chunk
 UPDATE weft.chunk
 SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
-    terms = :terms::jsonb, length = :length
+    terms = :terms::jsonb, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
 -- name: delete_chunk
 DELETE FROM weft.chunk WHERE namespace = :namespace AND number = :number;
 
 -- name: chunks_by_id
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: sample_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
 WHERE c.namespace = :namespace
 ORDER BY c.id
 LIMIT :limit;
 
 -- name: chunks_by_document
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
 WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;

@@ -69,6 +69,10 @@ WHERE d.namespace = :namespace
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     )
+    AND (:any_time OR d.number IN (
+        SELECT t.document FROM chunk AS t
+        WHERE t.namespace = :namespace AND t.start_time < :time_to AND t.end_time >= :time_from
+    ))
 ORDER BY d.source
 LIMIT :limit;
 
@@ -84,39 +88,45 @@ WHERE d.namespace = :namespace
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
-    );
+    )
+    AND (:any_time OR c.number IN (
+        SELECT t.number FROM chunk AS t
+        WHERE t.namespace = :namespace AND t.start_time < :time_to AND t.end_time >= :time_from
+    ));
 
 -- name: document_chunks
 SELECT number, id, terms, length FROM chunk WHERE namespace = :namespace AND document = :document;
 
 -- name: write_chunk
-INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms, :length)
+INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
+    start_time, end_time)
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms, :length,
+    :start_time, :end_time)
 RETURNING number;
 
 -- name: move_chunk
 UPDATE chunk
 SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
-    terms = :terms, length = :length
+    terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
 -- name: delete_chunk
 DELETE FROM chunk WHERE namespace = :namespace AND number = :number;
 
 -- name: chunks_by_id
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: sample_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace
 ORDER BY c.id
 LIMIT :limit;
 
 -- name: chunks_by_document
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;

@@ -1,0 +1,154 @@
+"""Conversations: chunks are exchanges, and a second import writes only what is new."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from making import adopt
+
+from weft.config import LoadOptions, SplitOptions
+from weft.index.run import index_documents
+from weft.load.conversations.turns import Conversation, Message, join_roles, open_after_pauses, read_time, to_document
+from weft.load.run import iter_documents
+from weft.records import Filter
+from weft.text.split import split
+
+SPLIT = SplitOptions(max_tokens=40, min_tokens=4)
+MINUTE = 60_000_000
+
+
+def say(role, text, *, minute=0, **changes):
+    return Message(role=role, text=text, time=1_772_446_500_000_000 + minute * MINUTE, **changes)
+
+
+def talk(*messages, title="Harbour"):
+    return to_document(messages, Conversation(source="claude:1", host="claude", id="1", title=title))
+
+
+def chunks(*messages, options=SPLIT):
+    return split(talk(*messages), document_id="d", options=options)
+
+
+ASKED = (say("user", "Which port do the harbour lights use?"), say("assistant", "They use port 8080.", minute=1))
+LATER = (say("user", "And which host do they use?", minute=9), say("assistant", "The host is beacon.", minute=10))
+
+
+def test_a_chunk_is_a_question_with_its_answer_and_their_times():
+    """The times are those of its first and last turn."""
+    first, second = chunks(*ASKED, *LATER)
+
+    assert first.text == (
+        "user (2026-03-02 10:15): Which port do the harbour lights use?\n\n"
+        "assistant (2026-03-02 10:16): They use port 8080."
+    )
+    assert (first.start_time, first.end_time) == (ASKED[0].time, ASKED[1].time)
+    assert (second.start_time, second.end_time) == (LATER[0].time, LATER[1].time)
+    assert [(chunk.start_line, chunk.end_line) for chunk in (first, second)] == [(1, 2), (3, 4)]
+
+
+def test_a_long_exchange_is_cut_between_turns_and_a_long_turn_inside():
+    """Later chunks repeat the question as their heading."""
+    steps = [say("assistant", f"Step {number}. " + "The lights are checked. " * 3) for number in range(3)]
+    long = say("assistant", "The beacon turns. " * 30)
+
+    cut = chunks(ASKED[0], *steps, long, *LATER)
+
+    assert cut[0].heading == () and "Which port" in cut[0].text
+    assert all(chunk.heading == ("Which port do the harbour lights use?",) for chunk in cut[1:-1])
+    assert [chunk.text.count("Step") for chunk in cut[:5]] == [0, 1, 1, 1, 0]
+    assert all(chunk.text.endswith(".") for chunk in cut[1:])
+    assert "And which host" in cut[-1].text and cut[-1].heading == ()
+
+
+def test_a_tiny_exchange_joins_the_chunk_before_it():
+    """Thanks alone would be found by the words of the title."""
+    options = replace(SPLIT, max_tokens=80, min_tokens=30)
+    (only,) = chunks(*ASKED, say("user", "Thanks"), say("assistant", "Welcome"), options=options)
+
+    assert only.text.endswith("assistant (2026-03-02 10:15): Welcome")
+
+
+def test_a_conversation_that_grows_keeps_the_ids_of_its_chunks():
+    """Only the last exchange may change; an edited message changes its own exchange."""
+    before = [chunk.id for chunk in chunks(*ASKED, *LATER)]
+    grown = [chunk.id for chunk in chunks(*ASKED, *LATER, say("user", "Who keeps the lights burning?", minute=20))]
+    edited = [chunk.id for chunk in chunks(ASKED[0], say("assistant", "They use port 9090.", minute=1), *LATER)]
+
+    assert grown[:2] == before and len(grown) == 3
+    assert edited[0] != before[0] and edited[1] == before[1]
+
+
+def test_a_chat_between_people_starts_an_exchange_after_a_pause():
+    """Neighbours of one role are joined in the logs of agents only."""
+    pause = [say("one", "a"), say("two", "b", minute=30), say("one", "c", minute=61)]
+
+    assert [message.opens for message in open_after_pauses(pause)] == [False, False, True]
+    assert [message.text for message in join_roles([say("a", "x"), say("a", "y"), say("b", "z")])] == ["x\n\ny", "z"]
+
+
+@pytest.mark.parametrize(
+    ("value", "micros"),
+    [
+        ("1970-01-01T00:00:01Z", 1_000_000),
+        ("1970-01-01T01:00:01+01:00", 1_000_000),
+        (1.5, 1_500_000),
+        ("1772446500.000200", 1_772_446_500_000_200),
+        (1_772_446_500_000, 1_772_446_500_000_000),
+        (float("nan"), None),
+        (10**400, None),
+        (-1, None),
+        (True, None),
+        ("soon", None),
+        ({}, None),
+    ],
+)
+def test_times_of_any_host_are_read(value, micros):
+    """What is no time is None, and never an error."""
+    assert read_time(value) == micros
+
+
+def export(folder, *conversations):
+    """Write a Claude export; each conversation is an id and its texts, one after the other."""
+    records = [
+        {
+            "uuid": id,
+            "name": f"Talk {id}",
+            "chat_messages": [
+                {"sender": ("human", "assistant")[at % 2], "text": text, "created_at": f"2026-03-02T10:{at:02}:00Z"}
+                for at, text in enumerate(texts)
+            ],
+        }
+        for id, *texts in conversations
+    ]
+    folder.mkdir()
+    (folder / "conversations.json").write_text(json.dumps(records))
+    return folder
+
+
+def test_a_second_import_writes_only_what_is_new(database, embedder, tmp_path):
+    """The same export, then a grown one in another folder, then one with an edited message."""
+    store = adopt(database.store("default"), embedder)
+
+    def index(folder):
+        embedder.seen.clear()
+        items = iter_documents([folder], options=LoadOptions(), base=tmp_path)
+        receipt = index_documents(items, store=store, embedder=embedder, options=SPLIT)
+        return (receipt.added, receipt.changed, receipt.unchanged), [text.partition("\n")[2] for text in embedder.seen]
+
+    one = ["a", "Which port do the lights use?", "Port 8080."]
+    more = ["Which host do the lights use?", "The host is beacon."]
+    other = ["b", "Who built the harbour wall?", "Nobody knows."]
+    stamps = [f"(2026-03-02 10:0{minute})" for minute in range(4)]
+    exchange = f"user {stamps[2]}: {more[0]}\n\nassistant {stamps[3]}: {more[1]}"
+
+    assert index(export(tmp_path / "1", one))[0] == (1, 0, 0)
+    ids = {chunk.id for chunk in store.find_chunks(store.find_documents(Filter())[0].id)}
+    assert index(export(tmp_path / "2", one)) == ((0, 0, 1), [])
+    assert index(export(tmp_path / "3", [*one, *more])) == ((0, 1, 0), [exchange])
+    grown = {chunk.id for chunk in store.find_chunks(store.find_documents(Filter())[0].id)}
+    assert ids < grown and len(grown) == 2
+    assert index(export(tmp_path / "4", [*one, *more], other))[0] == (1, 0, 1)
+    edited = ["a", one[1], "Port 9090.", *more]
+    expected = f"user {stamps[0]}: {one[1]}\n\nassistant {stamps[1]}: Port 9090."
+    assert index(export(tmp_path / "5", edited, other)) == ((0, 1, 1), [expected])
+    assert store.stats().chunks == 3
