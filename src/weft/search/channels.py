@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Query, Ranking
 from weft.search.question.rare_names import add_name_bonus
+from weft.search.question.time_words import find_time
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import keep_supported
 
+TIME_BONUS = 0.3
+"""Share of the best score that a chunk at the named time gains (`benchmarks/quality/time_words.py`)."""
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
 
@@ -75,7 +78,19 @@ def fuse_text(
         return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
     background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
     scores = fuse_weighted(rankings, weights=weights, background=background)
-    return order(add_name_bonus(scores, rare_names, bonus=options.name_bonus), limit=limit)
+    scores = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
+    return order(_add_time_bonus(scores, query, search), limit=limit)
+
+
+def _add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:
+    """Return scores with a bonus for chunks of conversations at a time that the question names, such as `last week`."""
+    named = find_time(query.question.text, at=search.where.before or search.at) if search.at else None
+    if named is None or not scores:
+        return scores
+    best = max(map(abs, scores.values())) or 1.0
+    chunks = search.chunks.read(list(scores)).values()
+    in_time = [chunk.id for chunk in chunks if named.overlaps(chunk.start_time, chunk.end_time)]
+    return {**scores, **{id: scores[id] + TIME_BONUS * best for id in in_time}}
 
 
 def _drop_below(ranking: Ranking, min_score: float | None) -> Ranking:
