@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weft.config import ModelOptions, Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable, WeftError
 from weft.extract.chinese.tagger import Tagger
+from weft.extract.names import name_text
 from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
 from weft.models.llm.budget import Account, Bounds
 from weft.models.llm.prices import Price, find_embedding_price, find_price
 from weft.models.loaded_models import LoadedModels
-from weft.records import LlmRun, ModelCard
+from weft.records import Batch, Document, LlmRun, ModelCard
 from weft.store.base import Database
+from weft.text.split import indexed_text
 from weft.text.tokens import EstimatingCounter
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from weft.models.rerankers.llm import LlmReranker
 
 REPLY_CACHE_FILE = "replies.db"
+VECTOR_CACHE_FILE = "vectors.db"
 MESSAGE_FRAME_TOKENS = 10
 """Tokens of a request besides the text of its two messages."""
 LLM_HINT = "set llm.model to openai/MODEL or anthropic/MODEL; for Ollama, vLLM and llama.cpp also set llm.base_url"
@@ -99,7 +102,7 @@ def open_embedder(
     from weft.models.embedders.vector_cache import CachedEmbedder
 
     return CachedEmbedder(
-        inner, path=settings.cache_dir / "vectors.db", max_bytes=settings.models.cache_max_mb * 1024 * 1024
+        inner, path=settings.cache_dir / VECTOR_CACHE_FILE, max_bytes=settings.models.cache_max_mb * 1024 * 1024
     )
 
 
@@ -436,3 +439,27 @@ def _open_chat(
         on_failure=on_failure,
         sleep=sleep,
     )
+
+
+def erase_cached_texts(settings: Settings, batches: Sequence[Batch]) -> None:
+    """Delete the cached vectors and replies of the texts of documents, of every model. Raises `StoreUnavailable`."""
+    from weft.models.embedders.vector_cache import erase_vectors
+    from weft.models.llm.extractor import passage_digest
+    from weft.models.llm.prompt import Prompt
+    from weft.models.llm.reply_cache import ReplyCache
+
+    texts: list[str] = []
+    passages: list[bytes] = []
+    prompt = Prompt()
+    for batch in batches:
+        document = Document(source=batch.document.source, title=batch.document.title, text="")
+        for item in batch.chunks:
+            texts.append(indexed_text(document.title, item.chunk.heading, item.chunk.text))
+            texts += [name_text(named.name, named.description) for named in item.extraction.nominations]
+            passages.append(passage_digest(prompt.passage(document, item.chunk)))
+    erase_vectors(settings.cache_dir / VECTOR_CACHE_FILE, texts)
+    replies = ReplyCache(settings.cache_dir / REPLY_CACHE_FILE)
+    try:
+        replies.erase(passages)
+    finally:
+        replies.close()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
+from weft.errors import StoreUnavailable
 from weft.private_files import make_private_file, make_private_folder
 
 logger = logging.getLogger(__name__)
@@ -80,6 +81,33 @@ class CacheDatabase:
         if count and not self._has_logged_entries:
             self._has_logged_entries = True
             logger.warning("%s %s has damaged entries (%d found); they are replaced", self._name, self.path, count)
+
+    def erase(self, statement: str, rows: Sequence[tuple[Any, ...]], *, rewrites: bool) -> None:
+        """
+        Delete entries, overwrite their bytes and empty the WAL. Nothing happens without a file.
+
+        With `rewrites` the whole file is written anew, because earlier versions of a page may keep bytes of an entry.
+        Raises `StoreUnavailable` if another process keeps the old pages in use.
+        """
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute("PRAGMA secure_delete = ON").fetchall()
+            with connection:
+                connection.executemany(statement, rows)
+            if rewrites:
+                connection.execute("VACUUM").fetchall()
+            ((is_busy, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return bool(is_busy)
+
+        if not self.path.exists() or not rows:
+            return
+        try:
+            is_busy = self.run(work)
+        except apsw.BusyError:
+            is_busy = True
+        if is_busy:
+            what = f"cannot erase entries of {self._name} {str(self.path)!r}: another process uses it"
+            raise StoreUnavailable(what, hint="end that process, then repeat the command")
 
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""

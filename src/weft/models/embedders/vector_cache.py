@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -149,6 +149,15 @@ class CachedEmbedder:
 
 def _select_dimension(vectors: dict[bytes, Vector], *, dimension: int) -> dict[bytes, Vector]:
     return {digest: vector for digest, vector in vectors.items() if len(vector) == dimension}
+
+
+def erase_vectors(path: Path, texts: Iterable[str]) -> None:
+    """Delete the cached vectors of texts, of every model. Raises `StoreUnavailable`."""
+    file = CacheFile(path, max_bytes=GIBIBYTE)
+    try:
+        file.erase(list(dict.fromkeys(map(_digest, texts))))
+    finally:
+        file.close()
 
 
 def _digest(text: str) -> bytes:

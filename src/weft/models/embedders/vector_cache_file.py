@@ -50,6 +50,7 @@ ON CONFLICT (model, digest) DO UPDATE
 SET vector = excluded.vector, used = excluded.used, checksum = excluded.checksum
 """
 _DELETE = "DELETE FROM vectors WHERE model = ? AND digest = ?"
+_ERASE = "DELETE FROM vectors WHERE digest = ?"
 _EVICT = "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used, id LIMIT ?)"
 
 
@@ -110,6 +111,10 @@ class CacheFile:
             self._shrink(connection)
 
         self._guarded(work, otherwise=None)
+
+    def erase(self, digests: Sequence[bytes]) -> None:
+        """Delete the vectors of these texts, of every model. Raises `StoreUnavailable`."""
+        self._database.erase(_ERASE, [(digest,) for digest in digests], rewrites=False)
 
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""

@@ -117,7 +117,7 @@ class LlmExtractor:
         Raises `ModelUnavailable` if the endpoint fails; replies until then are cached.
         """
         passages = [[self._prompt.passage(document, chunk) for chunk in chunks] for document, chunks in work]
-        digests = {passage: _digest(passage) for found in passages for passage in found}
+        digests = {passage: passage_digest(passage) for found in passages for passage in found}
         known = self._replies.read(digests.values())
         missing = [passage for passage, digest in digests.items() if digest not in known]
         self._account.add(cached=len(digests) - len(missing))
@@ -141,7 +141,7 @@ class LlmExtractor:
             passage=self._prompt.passage,
             replies=self._replies,
             options=self._options,
-            digest=_digest,
+            digest=passage_digest,
             estimate=lambda passage: (self._guess(passage), estimate_reply_tokens(passage)),
             sample=sample,
             ask=self._ask_sample,
@@ -299,5 +299,6 @@ class LlmExtractor:
         return Reading(extractions=extractions, facts=tuple(facts), is_complete=None not in replies)
 
 
-def _digest(passage: str) -> bytes:
+def passage_digest(passage: str) -> bytes:
+    """Return the key of a passage in the reply cache."""
     return hashlib.sha256(passage.encode("utf-8", "surrogatepass")).digest()

@@ -46,6 +46,7 @@ INSERT OR REPLACE INTO replies
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _DELETE = "DELETE FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
+_ERASE = "DELETE FROM replies WHERE digest = ?"
 # The sums in the order of the fields of `RegressionSums`: question, then reply.
 _STATISTICS = """
 SELECT count(*), total(seconds),
@@ -117,6 +118,10 @@ class ReplyCache:
         names = [field.name for field in fields(RegressionSums)]
         question, reply = (RegressionSums(**dict(zip(names, part, strict=True))) for part in (sums[:5], sums[5:]))
         return ReplyStatistics(replies=count, seconds=seconds, question=question, reply=reply)
+
+    def erase(self, digests: Iterable[bytes]) -> None:
+        """Delete the replies to these passages, of every prompt and model. Raises `StoreUnavailable`."""
+        self._database.erase(_ERASE, [(digest,) for digest in digests], rewrites=True)
 
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""

@@ -1,0 +1,72 @@
+"""Command `weft forget`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli.confirmation import require_consent
+from weft.cli.memory.facts import to_time
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json, print_table
+from weft.cli.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from weft.admin.forget import Forgettable
+
+MAX_LISTED = 20
+"""Maximum number of documents and of facts in the preview."""
+
+
+@verb()
+@click.option("--conversation", default="", metavar="ID", help="Conversation with this id or source.")
+@click.option("--before", metavar="TIME", callback=to_time, help="Conversations that ended before this time.")
+@click.option("--matching", default="", metavar="TEXT", help="Documents and facts that contain this text.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be deleted.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
+def forget(
+    session: Session, conversation: str, before: datetime | None, matching: str, dry_run: bool, yes: bool
+) -> None:
+    """
+    Delete conversations permanently, or everything that contains a text.
+
+    Lists the documents and facts, asks for confirmation, deletes them from the store and the model caches, and compacts
+    the store.
+    """
+    from weft.admin.forget import Selection, find_forgettable
+    from weft.admin.forget import forget as erase
+
+    with session.open() as engine:
+        found = find_forgettable(engine, Selection(conversation=conversation, before=before, matching=matching))
+        if not session.as_json:
+            _print_preview(found)
+        if found and not dry_run:
+            if not yes:
+                require_consent("delete them permanently?")
+            erase(engine, found)
+    deleted = bool(found) and not dry_run
+    if session.as_json:
+        sources = [document.source for document in found.documents]
+        print_json({"documents": sources, "facts": [fact.id for fact in found.facts], "deleted": deleted})
+    elif deleted and session.verbosity >= 0:
+        say("deleted; a later import of the same export adds the conversations again", err=True)
+
+
+def _print_preview(found: Forgettable) -> None:
+    if not found:
+        say("nothing matches", err=True)
+        return
+    say(f"{len(found.documents):,} documents, {len(found.facts):,} facts", err=True)
+    documents = [
+        (document.source, document.title, document.metadata.get("start", ""), document.metadata.get("end", ""))
+        for document in found.documents[:MAX_LISTED]
+    ]
+    if documents:
+        print_table(("source", "title", "start", "end"), documents)
+    for fact in found.facts[:MAX_LISTED]:
+        say(one_line(f"{fact.id}  {fact.subject_name} {fact.predicate} {fact.value}"))
+    hidden = max(0, len(found.documents) - MAX_LISTED) + max(0, len(found.facts) - MAX_LISTED)
+    if hidden:
+        say(f"and {hidden:,} more", err=True)
