@@ -78,8 +78,8 @@ def fuse_text(
         return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
     background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
     scores = fuse_weighted(rankings, weights=weights, background=background)
-    scores = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
-    return order(_add_time_bonus(scores, query, search), limit=limit)
+    with_names = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
+    return order(_add_time_bonus(with_names, query, search), limit=limit)
 
 
 def _add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:

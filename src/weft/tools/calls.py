@@ -43,7 +43,7 @@ MAX_ENTITY_ITEMS = 20
 
 NOT_FOUND_HINT = "search with memory_search; its answers contain ids and names"
 
-_CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
+_CITATION = re.compile(r"(?P<source>.+):[pt]?(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 

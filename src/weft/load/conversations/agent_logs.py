@@ -166,18 +166,18 @@ def _replay_gemini(records: Iterable[LogRecord]) -> Mapping[str, object]:
     messages: dict[str, Mapping[str, object]] = {}
     for _, fields in records:
         patch = object_of(fields.get("$set")) if "$set" in fields else fields
-        target = fields.get("$rewindTo")
+        target, id = fields.get("$rewindTo"), fields.get("id")
         if isinstance(target, str):
             ids = list(messages)
-            for id in ids[ids.index(target) if target in messages else 0 :]:
-                del messages[id]
-        elif isinstance(id := fields.get("id"), str):
+            for later in ids[ids.index(target) if target in messages else 0 :]:
+                del messages[later]
+        elif isinstance(id, str):
             messages[id] = fields
         else:
             session |= {key: value for key, value in patch.items() if key != "messages"}
             for item in objects_of(patch.get("messages")):
-                if isinstance(id := item.get("id"), str):
-                    messages.setdefault(id, item)
+                if isinstance(known := item.get("id"), str):
+                    messages.setdefault(known, item)
     return session | {"messages": list(messages.values())}
 
 

@@ -36,7 +36,7 @@ MAX_SIDE_FILE_BYTES = 20 * 2**20
 """Maximum size of `users.json` and `channel.json`; a larger one is ignored."""
 
 _SLACK_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_REFERENCE = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
+_REFERENCE = re.compile(r"<([@#!]?)([^<>|\n]{1,500})(?:\|([^<>\n]{0,500}))?>")
 """Slack's references: `<@U02AB>` a user, `<#C03CD|general>` a channel, `<https://…|label>` a link."""
 _CHATTER = frozenset({"channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name", "bot_add"})
 _PACKAGE_FOLDER = re.compile(r"c?(\d{5,25})")

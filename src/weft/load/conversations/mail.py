@@ -16,7 +16,6 @@ from email.message import EmailMessage
 from email.utils import parseaddr, parsedate_to_datetime
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import cast
 
 from weft.config import LoadOptions
 from weft.load.conversations.turns import Conversation, Message, to_document
@@ -117,15 +116,16 @@ def _iter_messages(path: Path, *, options: LoadOptions) -> Iterator[tuple[int, b
 def _parse(data: bytes, *, line: int) -> _Mail:
     """Return a parsed message. Raises `LoadError` if it has no headers or cannot be read."""
     try:
-        parsed = cast(EmailMessage, email.message_from_bytes(data, policy=email.policy.default))
+        parsed = email.message_from_bytes(data, policy=email.policy.default)
         name, address = parseaddr(_header(parsed, "from"))
         if not parsed.keys() or not (name or address):
             raise LoadError("broken", "mail without a sender")
         above = tuple(_MESSAGE_ID.findall(f"{_header(parsed, 'references')} {_header(parsed, 'in-reply-to')}"))
         message = Message(role=name or address, text=_body(parsed), time=_time(_header(parsed, "date")), line=line)
-        subject = _REPLY.sub("", collapse(clean(_header(parsed, "subject"))), count=1)
+        subject = collapse(clean(_header(parsed, "subject")))
+        prefix = _REPLY.match(subject)
         id = next(iter(_MESSAGE_ID.findall(_header(parsed, "message-id"))), "")
-        return _Mail(message=message, id=id, above=above, subject=subject)
+        return _Mail(message=message, id=id, above=above, subject=subject[prefix.end() if prefix else 0 :])
     except LoadError:
         raise
     except PARSER_ERRORS as error:
