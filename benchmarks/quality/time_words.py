@@ -16,7 +16,7 @@ Prints the share of questions whose first result is right, for several sizes of 
 from __future__ import annotations
 
 import argparse
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from weft.config import SearchOptions, SplitOptions, read_settings
 from weft.engine.adapters import open_embedder
@@ -28,7 +28,7 @@ from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.memory.store import MemoryDatabase
 
-NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
+NOW = datetime(2026, 3, 18, 12, tzinfo=timezone.utc)
 SUBJECTS = "crane beacon lock quay tug dredger pilot winch buoy gantry slipway pontoon".split()
 TIMES = {"yesterday": 1, "last week": 8, "2 weeks ago": 15, "last month": 30, "in January": 70, "in November": 120}
 BONUSES = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)

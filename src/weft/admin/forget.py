@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from weft.engine.adapters import erase_cached_texts
 from weft.engine.engine import Engine
@@ -95,7 +95,7 @@ def _iter_candidates(engine: Engine, selection: Selection) -> Iterator[DocumentI
 def _ended_before(document: DocumentInfo, before: datetime | None) -> bool:
     if before is None:
         return True
-    limit = before if before.tzinfo else before.replace(tzinfo=UTC)
+    limit = before if before.tzinfo else before.replace(tzinfo=timezone.utc)
     try:
         return datetime.fromisoformat(str(document.metadata.get("end"))) < limit
     except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Literal, NamedTuple
 
 from weft.records.documents import Chunk, DocumentInfo, Scalar, Status
@@ -12,7 +12,7 @@ from weft.records.entities import Entity, Relation
 
 MIN_MICROSECONDS, MAX_MICROSECONDS = -(2**63), 2**63 - 1
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class TimeLimits(NamedTuple):
@@ -28,7 +28,7 @@ class TimeLimits(NamedTuple):
 
 def to_microseconds(time: datetime) -> int:
     """Return a time in microseconds since 1970; a time without a zone is in UTC."""
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    aware = time if time.tzinfo else time.replace(tzinfo=timezone.utc)
     return (aware - _EPOCH) // timedelta(microseconds=1)
 
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -225,7 +225,7 @@ def _read_time(name: str, value: Any) -> datetime:
         time = None
     if time is None:
         raise _refusal(name, value, "a time such as 2026-03-01 or 2026-03-01T12:00:00Z")
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
 
 
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 from weft.config import LoadOptions
@@ -167,7 +167,7 @@ def _find_date(name: str) -> int | None:
     for match in _DATE.finditer(name):
         try:
             parts = [int(part or 0) for part in match.groups()]
-            found = datetime(*parts[:3], *parts[3:], tzinfo=UTC)  # type: ignore[misc, arg-type]
+            found = datetime(*parts[:3], *parts[3:], tzinfo=timezone.utc)  # type: ignore[misc, arg-type]
         except ValueError:
             continue
         if found.year >= 1970:

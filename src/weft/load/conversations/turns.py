@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from weft.facts.validation import mask_secrets
 from weft.load.file_reader import LoadError
@@ -151,7 +151,7 @@ def read_time(value: object) -> int | None:
 
 def format_time(time: int) -> str:
     """Return a time in ISO 8601 with seconds, in UTC."""
-    return datetime.fromtimestamp(time // 1_000_000, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(time // 1_000_000, tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def text_of(value: object) -> str:
@@ -176,7 +176,7 @@ def _clean(message: Message) -> Message:
 
 def _stamp(message: Message) -> str:
     if message.time is not None:
-        return f" ({datetime.fromtimestamp(message.time // 1_000_000, tz=UTC):%Y-%m-%d %H:%M})"
+        return f" ({datetime.fromtimestamp(message.time // 1_000_000, tz=timezone.utc):%Y-%m-%d %H:%M})"
     return f" ({message.clock})" if message.clock else ""
 
 

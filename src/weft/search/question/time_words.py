@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 
 from weft.records import TimeLimits, to_microseconds
 
@@ -40,7 +40,7 @@ _WEEKDAY = re.compile(rf"\b(?:on|last)\s+({'|'.join(_WEEKDAYS)})\b", re.IGNORECA
 
 def find_time(question: str, *, at: datetime) -> TimeLimits | None:
     """Return the time that a question names, in whole days of UTC; None if it names none. The first rule wins."""
-    text, today = question[:MAX_QUESTION_CHARACTERS], at.astimezone(UTC).date()
+    text, today = question[:MAX_QUESTION_CHARACTERS], at.astimezone(timezone.utc).date()
     for pattern, read in _RULES:
         if found := pattern.search(text):
             try:
@@ -116,4 +116,4 @@ def _month(year: int, month: int) -> Days:
 
 
 def _start_of(day: date) -> int:
-    return to_microseconds(datetime.combine(day, time(), tzinfo=UTC))
+    return to_microseconds(datetime.combine(day, time(), tzinfo=timezone.utc))
