@@ -60,16 +60,41 @@ def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
     assert daemon("prompt", prompt="zebra giraffe", session_id="s2") == {"text": ""}
 
 
-def test_the_transcript_of_a_session_is_searched_in_the_next(daemon, tmp_path):
-    """`stop` answers at once; the transcript is indexed afterwards."""
-    log = tmp_path / "s1.md"
-    log.write_text("# Session\n\nuser: the harbour crane lifts forty tonnes\n")
-    assert daemon("stop", transcript_path=str(log)) == {"text": ""}
+def write_log(folder, session, *turns):
+    """Write a session log of Claude Code; `turns` are (type, text)."""
+    path = folder / f"{session}.jsonl"
+    rows = [
+        {
+            "type": kind,
+            "sessionId": session,
+            "timestamp": "2026-03-02T10:15:00Z",
+            "message": {"role": kind, "content": text},
+        }
+        for kind, text in turns
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_what_the_first_session_said_is_in_the_context_of_the_third(daemon, tmp_path):
+    """A host of three sessions; nothing of the second, and nothing foreign, is added. `stop` answers at once."""
+    crane = write_log(
+        tmp_path,
+        "s1",
+        ("user", "Remember: the harbour crane lifts forty tonnes."),
+        ("assistant", "Noted: forty tonnes."),
+    )
+    bread = write_log(tmp_path, "s2", ("user", "How long does rye bread bake?"), ("assistant", "About ninety minutes."))
+    for number, path in enumerate((crane, bread), start=1):
+        daemon("session-start", session_id=f"s{number}")
+        assert daemon("stop", session_id=f"s{number}", transcript_path=path) == {"text": ""}
     end = time.monotonic() + 20
-    while not list(daemon.engine.documents()) and time.monotonic() < end:
+    while len(list(daemon.engine.documents())) < 2 and time.monotonic() < end:
         time.sleep(0.05)
 
-    assert "forty tonnes" in daemon("prompt", prompt="what lifts the harbour crane?", session_id="s3")["text"]
+    text = daemon("prompt", prompt="How many tonnes does the harbour crane lift?", session_id="s3")["text"]
+    assert "forty tonnes" in text and "rye bread" not in text
+    assert daemon("prompt", prompt="zebra giraffe", session_id="s3") == {"text": ""}
 
 
 @pytest.mark.parametrize(
