@@ -1,4 +1,4 @@
-"""Weft: vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."""
+"""Retrieval engine that combines vectors, keywords and a knowledge graph into one ranked, cited answer."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

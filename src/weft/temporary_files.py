@@ -123,7 +123,7 @@ def _lock_new(path: Path, *, mode: int) -> int | None:
 
 @contextmanager
 def _abandoned(path: Path, *, folder: Path | None = None) -> Iterator[bool]:
-    """Yield whether no process uses a file; its lock is held meanwhile. Without locks its age decides."""
+    """Yield True if no process uses a file, and hold its lock meanwhile. Without locks the age of the file decides."""
     if sys.platform == "win32":
         yield _is_old(folder or path)
         return

@@ -29,7 +29,7 @@ class Part(Protocol):
         """Yield the ids of all items in pages."""
 
     def known(self, store: Store, ids: Sequence[str]) -> set[str]:
-        """Return the ids that exist."""
+        """Return those of the ids that the store has."""
 
     def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
         """Return a checksum of the whole content of each existing item."""

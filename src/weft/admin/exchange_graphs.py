@@ -152,7 +152,7 @@ def _find_stored(store: Store, wanted: set[str], *, name: str) -> dict[str, str]
     Return, for each stored passage, the id of its document or chunk.
 
     A passage is matched with the metadata `_id` of documents, then their source, then the ids of documents and chunks.
-    The first document by source wins. Documents of the import itself are ignored, since the import may delete them.
+    The first document by source is used. Documents of the import itself are ignored, since the import may delete them.
     """
     if not wanted:
         return {}

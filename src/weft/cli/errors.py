@@ -59,7 +59,7 @@ def report(error: WeftError) -> None:
 
 
 def _discard_output() -> int:
-    """Return the exit code after the reader closed the pipe, as `head` does. Later output goes nowhere."""
+    """Return the exit code after the reader closed the pipe, as `head` does. Later output is discarded."""
     # without this, Python reports the error again when it flushes stdout at exit
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

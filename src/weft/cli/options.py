@@ -27,7 +27,7 @@ CLOSE_NOTICE = "updating the read indexes; Ctrl-C postpones the update without l
 
 @dataclass
 class Session:
-    """Values of the global options. Later options win."""
+    """Values of the global options. The last value of a repeated option is used."""
 
     overrides: dict[str, Any] = field(default_factory=dict)
     config: Path | None = None

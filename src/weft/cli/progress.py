@@ -79,7 +79,7 @@ class CountBar:
         self._show()
 
     def update(self, done: int, *, total: int | None) -> None:
-        """Set the number of finished steps, which are the unit too, and the total as far as it is known."""
+        """Set the number of finished steps and the known total. A step is also one unit of the rate."""
         with self._lock:  # planning and embedding report from two threads
             self._done = self._extra = done
             self._set_total(total)
@@ -104,7 +104,7 @@ class CountBar:
             say(f"{self._label}: {', '.join(part for part in (count, rate, left) if part)}", err=True)
 
     def _left(self) -> str:
-        """Return the remaining time; empty before it can be estimated, and when no step is left to wait for."""
+        """Return the remaining time as text; empty if it is unknown or no step is left."""
         per_second = self._steps.per_second()
         if not self._total or self._done >= self._total or self._done < MIN_DONE or not per_second:
             return ""
@@ -123,7 +123,7 @@ class CountBar:
 
 
 class RecentRate:
-    """Rate of a counter over the last `WINDOW_SECONDS`, so that loading the model does not count for long."""
+    """Rate of a counter over the last `WINDOW_SECONDS`, so that it soon excludes the time of loading the model."""
 
     def __init__(self, *, start: float) -> None:
         self._samples = deque([(start, 0)])

@@ -1,4 +1,4 @@
-"""Receipts of indexing as text for people: documents, texts, tokens, cost."""
+"""Human-readable receipts of indexing: documents, texts, tokens, cost."""
 
 from __future__ import annotations
 

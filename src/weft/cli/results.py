@@ -1,4 +1,4 @@
-"""Results of a query as text for people: status, evidence, explanation."""
+"""Human-readable results of a query: status, evidence, explanation."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _BREAK = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 
 
 def say(text: str = "", *, err: bool = False, nl: bool = True, label: str = "", colour: str | None = None) -> None:
-    """Print a message for people, after a coloured `label`."""
+    """Print a message, after a coloured `label`."""
     click.echo((click.style(label, fg=colour) if label else "") + visible(text), err=err, nl=nl)
 
 

@@ -79,5 +79,5 @@ def check_address(db: str) -> None:
 
 
 def _parse(db: str) -> re.Match[str] | None:
-    """Return the parts of an address; None if malformed. The driver would quote the password in its error."""
+    """Return the parts of an address; None if it is malformed. Errors of the driver would quote the password."""
     return None if _BAD_ESCAPE.search(db) else _ADDRESS.fullmatch(db)

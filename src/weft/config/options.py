@@ -172,7 +172,7 @@ class GraphOptions:
     min_confidence: float = 0.5
     """With `heuristic`: minimum confidence for graph expansion."""
     max_named: int = 5
-    """Maximum number of seeds that the question names; the rarest names win."""
+    """Maximum number of seeds that the question names; the rarest names come first."""
     max_close: int = 3
     """Maximum number of seeds found by vector similarity if the question names none."""
     min_similarity: float | None = None

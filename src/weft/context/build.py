@@ -132,7 +132,7 @@ def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int, p
 
 
 def _add_tail(frame: _Frame, block: Callable[[int], Context], *, budget: int) -> _Frame:
-    """Return the frame with the block as its tail. The last line of the context counts what the block omits."""
+    """Return the frame with the block as its tail. Its omitted items count in the last line of the context."""
     made, whole = block(budget), block(0).omitted
     text = made.text.removesuffix(f"\n[omitted {made.omitted}]\n")
     hidden, total = frame.hidden + made.omitted, frame.total + whole

@@ -71,11 +71,11 @@ class Keyring:
         return self._keys.all()
 
     def is_empty(self) -> bool:
-        """Return whether the database has no key. Revoked keys count as keys, so the server stays protected."""
+        """Return True if the database has no key. Revoked keys count as keys, so the server stays protected."""
         return self._keys.count().stored == 0
 
     def opens(self) -> bool:
-        """Return whether any key is valid."""
+        """Return True if any key is valid."""
         return self._keys.count().valid > 0
 
     def revoke(self, id: str) -> ApiKey:

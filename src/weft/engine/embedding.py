@@ -159,5 +159,5 @@ def _with_facts(receipt: Receipt, components: Components) -> Receipt:
 
 
 def _counts(embedder: object) -> bool:
-    """Return whether an embedder counts embedded and cached texts."""
+    """Return True if an embedder counts embedded and cached texts."""
     return isinstance(embedder, CachingEmbedder)

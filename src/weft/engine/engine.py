@@ -101,7 +101,7 @@ class Engine:
         Open the store of the settings.
 
         With `lists_namespaces`, results in an unknown namespace name the existing ones. Servers leave it off, because
-        their callers may not know the namespaces of others.
+        a client must not learn the namespaces of others.
         """
         self.settings = settings
         self._lists_namespaces = lists_namespaces

@@ -54,7 +54,7 @@ class LazyEngine:
         return self._opened.get()
 
     def is_missing(self) -> bool:
-        """Return whether the settings name a file that does not exist yet."""
+        """Return True if the settings name a file that does not exist yet."""
         return self._opened.state in ("unstarted", "failed") and is_missing(self.settings.store.db)
 
     def __enter__(self) -> LazyEngine:

@@ -189,12 +189,12 @@ class Memory:
         return {"facts": facts, "entities": entities, **self._cache.count(self._store.namespace)}
 
     def list(self, subject: str = "") -> Iterable[Fact]:
-        """Yield facts of one subject, or of all, by id."""
+        """Yield the facts of one subject, or of all subjects, in order of id."""
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
 
     def page(self, subject: str = "", *, after: str = "", limit: int) -> Sequence[Fact]:
-        """Return facts of one subject, or of all, by id, starting after the id `after`."""
+        """Return a page of facts in order of id, starting after the id `after`; with a subject, only its facts."""
         key = name_key(subject)
         return [] if subject and not key else self._store.facts.facts_after(after, limit=limit, subject=key)
 

@@ -116,7 +116,7 @@ class Sandbox:
             yield Skipped(source=source, reason="duplicate", detail="replaced by a later file of this name")
 
     def close(self) -> None:
-        """Delete the folder with all files. Calling it twice is harmless."""
+        """Delete the folder with all files. A second call does nothing."""
         self._stack.close()
 
 

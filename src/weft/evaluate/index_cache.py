@@ -1,8 +1,8 @@
 """
 Cached indexes of evaluation sets, verified before use.
 
-A damaged index would change the figures, so it is built again. Beside each index file is a note with its checksum and
-the seconds of indexing, and a file that one process at a time holds locked.
+A damaged index would change the figures, so it is built again. Next to each index file are a note with its checksum
+and the seconds of indexing, and a lock file.
 """
 
 from __future__ import annotations

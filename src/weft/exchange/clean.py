@@ -96,7 +96,7 @@ def _iter_letters(text: str) -> Iterator[str]:
 
 
 def _starts_word(letter: str, *, before: str, after: str) -> bool:
-    """Return whether a capital starts a new word: the `I` of `bornIn`, the `S` of `HTTPServer`."""
+    """Return True if a capital starts a new word: the `I` of `bornIn`, the `S` of `HTTPServer`."""
     if not _is_capital(letter) or before == "_":
         return False
     return not _is_capital(before) or (after.isalpha() and not _is_capital(after))

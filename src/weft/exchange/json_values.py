@@ -63,7 +63,7 @@ def find_fault(text: str) -> str:
 
 
 def _is_json_lines(lines: Sequence[str]) -> bool:
-    """Return whether the first non-blank line is valid JSON and other lines follow."""
+    """Return True if the first non-blank line is valid JSON and other lines follow."""
     filled = (line for line in lines if line.strip())
     first = next(filled, "")
     try:

@@ -1,4 +1,4 @@
-"""Writing of a graph in a file format."""
+"""Writer of graphs in all file formats."""
 
 from __future__ import annotations
 

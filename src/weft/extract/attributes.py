@@ -175,7 +175,7 @@ def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
 
 
 def is_name_like(value: str) -> bool:
-    """Return whether a value is written like a name: short, and capitalised, CJK or an identifier."""
+    """Return True if a value is written like a name: short, and capitalised, CJK or an identifier."""
     if not is_usable(value) or len(value.split()) > MAX_VALUE_WORDS:
         return False
     if value.lower() in _EMPTY_VALUES or _NOT_A_NAME.match(value):

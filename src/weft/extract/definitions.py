@@ -132,7 +132,7 @@ def find_definition(sentence: Sentence, subject: Subject | None) -> Definition |
 
 
 def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
-    """Return the definition in a first sentence as a definition of the topic, under any name: `Viscount was the …`."""
+    """Return the definition of the topic in a first sentence, which may use another name: `Viscount was the …`."""
     match = _COPULA.search(sentence.text, 1, 200)
     first = sentence.text.split(" ", 1)[0]
     if not match or not match["article"] or not first[:1].isupper() or first.lower() in STARTERS - {"the"}:
@@ -142,7 +142,7 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
 
 
 def may_be_topic(found: Definition, text: str) -> bool:
-    """Return whether the defined name may be the topic of an untitled text. Chinese needs a clear definition."""
+    """Return True if the defined name may be the topic of an untitled text. Chinese needs a clear definition."""
     if _CJK.search(found.subject.name):
         return found.subject.kind in ("name", "term", "quoted") and is_clear_definition(text, found.at)
     return found.subject.kind == "name"
@@ -225,7 +225,7 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: i
 
 
 def _names_another(text: str, names: Sequence[Name], cue: re.Match[str], *, verb: int) -> bool:
-    """Return whether a cue after the verb refers to the name before it: in brackets, or with `later`, `now`."""
+    """Return True if a cue after the verb refers to the name before it: in brackets, or with `later`, `now`."""
     before = max((name.end for name in names if verb < name.start and name.end <= cue.start()), default=None)
     return before is not None and bool(_ASIDE.fullmatch(text[before : cue.end()]))
 
@@ -268,13 +268,13 @@ def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
 
 
 def _is_fragment(before: str, name: str) -> bool:
-    """Return whether a Chinese name is the end of a longer one: `文件组件` of `单文件组件`, but not of `由文件组件`."""
+    """Return True if a Chinese name is the end of a longer one: `文件组件` of `单文件组件`, but not of `由文件组件`."""
     rest = before.removesuffix(name)
     return len(rest) < len(before) and _CJK.match(rest[-1:]) is not None and rest[-1] not in _ZH_BEFORE_NAME
 
 
 def _is_aside(between: str) -> bool:
-    """Return whether the text between a name and its verb is empty, in brackets or an apposition."""
+    """Return True if the text between a name and its verb is empty, in brackets or an apposition."""
     bare = between.strip().lstrip("\"”’'").lstrip()
     if not bare:
         return True
@@ -284,7 +284,7 @@ def _is_aside(between: str) -> bool:
 
 
 def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -> bool:
-    """Return whether a copula defines its subject: `Redis is a store` does, `Seats are held` does not."""
+    """Return True if a copula defines its subject: `Redis is a store` does, `Seats are held` does not."""
     if subject.kind == "pronoun" or subject.name in PARAMETERS:
         return False
     if subject.kind == "quoted" and not (" " in subject.name and is_proper(subject.name)):
@@ -305,7 +305,7 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
 
 
 def _is_participle(word: str, after: str) -> bool:
-    """Return whether a word is a participle that ends the noun phrase: `a format designed for`."""
+    """Return True if a word is a participle that ends the noun phrase: `a format designed for`."""
     is_closed = after.lower() in _BOUNDARY or not after[0].isalnum()
     return is_closed and bool(_PARTICIPLE.fullmatch(word)) and word not in _NO_PARTICIPLES
 

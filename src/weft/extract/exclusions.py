@@ -55,7 +55,7 @@ _LICENCES = re.compile(
 
 
 def is_excluded(name: Name, sentence: Sentence) -> bool:
-    """Return whether a name in a sentence is no entity, by its spelling or position."""
+    """Return True if a name in a sentence is no entity, by its spelling or position."""
     if name.kind == "link":
         return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS
     is_code = name.kind == "identifier" and (is_plain_code(name.text) or _EXAMPLE.match(name.text))
@@ -71,7 +71,7 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
 
 
 def is_noise(name: str) -> bool:
-    """Return whether a name is an expression, a quantity, a symbol or a literal: `a=b`, `100Mi`, `T_1`, `False`."""
+    """Return True if a name is an expression, a quantity, a symbol or a literal: `a=b`, `100Mi`, `T_1`, `False`."""
     bare = name.strip(_EDGES)
     if _NOISE.search(name) or _QUANTITY.fullmatch(bare) or _SYMBOL.fullmatch(bare):
         return True
@@ -79,18 +79,18 @@ def is_noise(name: str) -> bool:
 
 
 def is_plain_code(name: str) -> bool:
-    """Return whether a piece of code is a plain word, with or without a path mark: `name`, `Never`, `/apis`."""
+    """Return True if a piece of code is a plain word, with or without a path mark: `name`, `Never`, `/apis`."""
     bare = re.sub(r"^(?:this|self)\.", "", name).strip(_EDGES)
     return bare.isalpha() and (bare.islower() or bare.istitle())
 
 
 def is_parameter(name: str, type: str) -> bool:
-    """Return whether a definition describes a parameter: `identifier is a string …`."""
+    """Return True if a definition describes a parameter: `identifier is a string …`."""
     return is_noise(name) or (is_plain_code(name) and name[:1].islower() and (not type or type in _DATA_TYPES))
 
 
 def is_licence(source: str) -> bool:
-    """Return whether a file is the text of a licence, which says nothing about the subject of the corpus."""
+    """Return True if a file is the text of a licence, which says nothing about the subject of the corpus."""
     return _LICENCES.match(source[-200:]) is not None
 
 
@@ -107,14 +107,14 @@ def marked_text(text: str) -> str:
 
 
 def _is_stressed(text: str) -> bool:
-    """Return whether a quoted text is a stressed word or a saying instead of a name."""
+    """Return True if a quoted text is a stressed word or a saying instead of a name."""
     if _CJK.search(text):
         return len(text) < MIN_QUOTED_CHINESE
     return text[:1].islower() and not any(map(str.isupper, text))
 
 
 def _is_label(name: Name, sentence: Sentence) -> bool:
-    """Return whether a name is the label of a list item or line: `**Easy to Learn:** …`, `Next Steps: …`."""
+    """Return True if a name is the label of a list item or line: `**Easy to Learn:** …`, `Next Steps: …`."""
     if name.start > 4 and not any(mark.start == 0 and name.end <= mark.end for mark in sentence.marks):
         return False
     mark = next((mark for mark in sentence.marks if mark.kind == "strong" and mark.start == 0), None)
@@ -124,7 +124,7 @@ def _is_label(name: Name, sentence: Sentence) -> bool:
 
 
 def _is_placeholder(name: Name, sentence: Sentence) -> bool:
-    """Return whether a name stands in square or angle brackets: `[Date of Decision]`, `<Your Name>`."""
+    """Return True if a name stands in square or angle brackets: `[Date of Decision]`, `<Your Name>`."""
     text = sentence.text
     for opening, closing in ("[]", "<>", "{}"):
         start = text.rfind(opening, 0, name.start + 1)

@@ -82,7 +82,7 @@ def find_mentions(
 
 
 def may_mention(text: str, keys: Collection[str]) -> bool:
-    """Return whether a text may mention any of `keys`. Fast, with false positives but no false negatives."""
+    """Return True if a text may mention any of `keys`. Fast, with false positives but no false negatives."""
     plain = plain_text(text)
     return any(
         _is_written_as_name(key, text=text, plain=plain) if key.isascii() else _may_be_contiguous(key, plain=plain)
@@ -92,12 +92,12 @@ def may_mention(text: str, keys: Collection[str]) -> bool:
 
 
 def _may_be_contiguous(key: str, *, plain: str) -> bool:
-    """Return whether the characters of a key may be contiguous in a text; Latin words in it may have endings."""
+    """Return True if the characters of a key may be contiguous in a text; Latin words in it may have endings."""
     return _WORDS.search(key) is not None or _letters(key) in _letters(plain)
 
 
 def _is_written_as_name(key: str, *, text: str, plain: str) -> bool:
-    """Return whether the words of an ASCII key are contiguous in a text. A single word must be written like a name."""
+    """Return True if the words of an ASCII key are contiguous in a text. A single word must be written like a name."""
     found = list(_places(key, plain))
     if not found or " " in key or not key.isalpha():
         return bool(found)
@@ -112,7 +112,7 @@ def _is_written_as_name(key: str, *, text: str, plain: str) -> bool:
 
 
 def _is_name_like(text: str, at: int, end: int) -> bool:
-    """Return whether a word may be written like a name. `It` at the start of a sentence is not."""
+    """Return True if a word may be written like a name. `It` at the start of a sentence is not."""
     word = text[at:end]
     if is_opening(word):
         return at > 1 and (text[at - 2].isalnum() or text[at - 2] in SIGNS or not text[at - 2].isascii())

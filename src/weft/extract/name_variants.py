@@ -35,7 +35,7 @@ MIN_SURNAME_LETTERS = 4
 
 
 def is_person(type: str) -> bool:
-    """Return whether a type is one of persons: `poet`, `footballer`, `historian`."""
+    """Return True if a type is one of persons: `poet`, `footballer`, `historian`."""
     return type in _PERSONS or (type.endswith(_PERSON_ENDINGS) and type not in _NOT_A_PERSON)
 
 
@@ -89,13 +89,13 @@ def place_head(name: str, *, text: str) -> str:
 
 
 def _is_plural(surname: str) -> bool:
-    """Return whether a surname has the form of a plural. As keys, `Roberts` and `A. Roberts` equal `Robert`."""
+    """Return True if a surname has the form of a plural. As keys, `Roberts` and `A. Roberts` equal `Robert`."""
     folded = fold(surname)
     return singular(folded) != folded
 
 
 def _stands_alone(surname: str, *, before: str, text: str) -> bool:
-    """Return whether the surname occurs without the name `before` in front of it."""
+    """Return True if the surname occurs without the name `before` in front of it."""
     return any(
         not text[: match.start()].rstrip().endswith((before, ".")) or _opens_sentence(text, match.start())
         for match in re.finditer(rf"\b{re.escape(surname)}\b", text)

@@ -173,7 +173,7 @@ def without_qualifier(name: str) -> str:
 
 def _is_qualified(bare: str, name: str) -> bool:
     """
-    Return whether the suffix in parentheses tells two things of one name apart.
+    Return True if the suffix in parentheses distinguishes two entities with the same name.
 
     | qualifier | no qualifier |
     | --- | --- |
@@ -192,7 +192,7 @@ def _is_qualified(bare: str, name: str) -> bool:
 
 
 def _abbreviates(short: str, full: str) -> bool:
-    """Return whether `short` is an acronym that begins with the letter of `full`: `SSF`, `K8s`."""
+    """Return True if `short` is an acronym that begins with the letter of `full`: `SSF`, `K8s`."""
     is_acronym = " " not in short and len(short) <= MAX_ACRONYM_CHARACTERS and sum(map(str.isupper, short)) > 1
     is_numeronym = len(short) <= MAX_ACRONYM_CHARACTERS and short.isascii() and short.isalnum() and not short.isalpha()
     is_short = is_acronym or (is_numeronym and not short.isdigit())
@@ -238,7 +238,7 @@ def join_key(parts: Sequence[str]) -> str:
 
 
 def _is_article(word: str, after: str) -> bool:
-    """Return whether a word before `after` is an article. The letter of `A-320`, `A.I.` and `A. J. Cook` is not."""
+    """Return True if a word before `after` is an article. The letter of `A-320`, `A.I.` and `A. J. Cook` is not."""
     if word != "a":
         return word in _ARTICLES
     return not (after.isascii() and ((len(after) == 1 and after.isalpha()) or after.removesuffix("s").isdigit()))
@@ -306,9 +306,9 @@ def match_names(
     """
     Return (key, index of the first word, number of words) of the known names in a text, in order, without overlap.
 
-    The longest name at a position wins. A single word must be written like a name, or the film `It` would match every
-    sentence. A sentence opener such as `It` matches only after another word. A single CJK character matches only alone
-    or next to a particle: `宋` does not match in `宋体`.
+    The longest name at a position is used. A single word must be written like a name; otherwise the film `It` would
+    match every sentence. A sentence opener such as `It` matches only after another word. A single CJK character matches
+    only alone or next to a particle: `宋` does not match in `宋体`.
     """
     sizes: dict[str, int] = {}
     """First word of a name → number of words of the longest such name."""
@@ -334,7 +334,7 @@ def match_names(
 
 
 def _stands_alone(found: Sequence[Word], at: int) -> bool:
-    """Return whether the single word at `at` may be a name."""
+    """Return True if the single word at `at` may be a name."""
     word = found[at]
     if word.is_name_like == OPENING:  # only a space after the word before it, so no full stop
         return at > 0 and word.start == found[at - 1].end + 1
@@ -342,7 +342,7 @@ def _stands_alone(found: Sequence[Word], at: int) -> bool:
 
 
 def _is_inside(found: Sequence[Word], at: int) -> bool:
-    """Return whether the word at `at` is a CJK character next to another one that may belong to the same word."""
+    """Return True if the word at `at` is a CJK character next to another one that may belong to the same word."""
     word = found[at]
     if not _is_cjk(word.text):
         return False
@@ -380,16 +380,16 @@ def _is_digit_or_sign(character: str) -> bool:
 
 
 def is_opening(word: str) -> bool:
-    """Return whether a word is a sentence opener with only its first letter in upper case."""
+    """Return True if a word is a sentence opener with only its first letter in upper case."""
     return word[1:].islower() and not word.islower() and _folded(word) in OPENERS
 
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
     """
-    Return the singular:
+    Return the singular of a word: `service` of `services`, `entry` of `entries`.
 
-    `service` of `services`, `entry` of `entries`; short words and words in `ss`, `us` and `is` are unchanged.
+    Short words and words in `ss`, `us` and `is` are unchanged.
     """
     if len(word) < 4 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word

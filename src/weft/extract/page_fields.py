@@ -52,7 +52,7 @@ _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 def is_page_field(key: str, *, others: Collection[str] = ()) -> bool:
-    """Return whether a field describes the page. `others` are the names of the other fields of the page."""
+    """Return True if a field describes the page. `others` are the names of the other fields of the page."""
     field = _snake_case(key)
     if field in AUTHOR_FIELDS:
         rest = {_snake_case(other) for other in others} - AUTHOR_FIELDS

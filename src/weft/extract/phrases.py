@@ -154,13 +154,13 @@ def find_terms(text: str) -> list[str]:
 
 
 def is_generic_term(term: str) -> bool:
-    """Return whether a Chinese term is a general noun or an adverbial: `使用情况`, `事件触发时`."""
+    """Return True if a Chinese term is a general noun or an adverbial: `使用情况`, `事件触发时`."""
     plain = simplify(term)
     return plain.endswith(ZH_GENERIC_ENDINGS) or (len(plain) > 2 and plain[-1] in _ZH_ADVERBIAL_ENDINGS)
 
 
 def is_term(run: str) -> bool:
-    """Return whether a run of CJK characters may be a term: 2 to 8 characters, no particles and pronouns."""
+    """Return True if a run of CJK characters may be a term: 2 to 8 characters, no particles and pronouns."""
     if not 2 <= len(run) <= MAX_TERM_CHARACTERS:
         return False
     plain = simplify(run)
@@ -171,7 +171,7 @@ def is_term(run: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_identifier(word: str) -> bool:
-    """Return whether a word is an id or a name from code: `INC-2041`, `gpt-4o`, `lw_sid`; not a bare version."""
+    """Return True if a word is an id or a name from code: `INC-2041`, `gpt-4o`, `lw_sid`; not a bare version."""
     if word.isalpha() and (word.islower() or word.istitle()):
         return False
     return len(word) <= MAX_NAME_CHARACTERS and bool(_IDENTIFIER.fullmatch(word)) and not _NOT_AN_IDENTIFIER.match(word)
@@ -190,7 +190,7 @@ def code_name(code: str) -> str:
 
 @lru_cache(maxsize=16384)
 def is_usable(name: str) -> bool:
-    """Return whether a name can be an entity: its key is not a number, a version or a single letter."""
+    """Return True if a name can be an entity: its key is not a number, a version or a single letter."""
     key = name_key(name)
     if not key or len(name) > MAX_NAME_CHARACTERS or "\n" in name or _ARTICLE_CODE.fullmatch(name):
         return False
@@ -199,24 +199,24 @@ def is_usable(name: str) -> bool:
 
 
 def is_common(name: str) -> bool:
-    """Return whether a name consists of common words only: `However`, `In May`, `Overview`."""
+    """Return True if a name consists of common words only: `However`, `In May`, `Overview`."""
     parts = name.lower().split()
     return all(part in STARTERS or part in DATES or part in LABELS or part in SMALL_WORDS for part in parts)
 
 
 def is_generic(heading: str) -> bool:
-    """Return whether a heading consists of labels only: `Context`, `Root cause`, `背景`."""
+    """Return True if a heading consists of labels only: `Context`, `Root cause`, `背景`."""
     return all(part in LABELS for part in re.sub(r"\s?[(（].*$", "", heading).lower().split())
 
 
 def is_label(name: str) -> bool:
-    """Return whether a heading may occur in any document: `Known Issues`, `What We Do`."""
+    """Return True if a heading may occur in any document: `Known Issues`, `What We Do`."""
     parts = name.lower().split()
     return not parts or parts[0] in STARTERS or parts[0] in LABELS or parts[-1] in LABELS
 
 
 def is_proper(name: str) -> bool:
-    """Return whether a text is written like a name: `Login Flow`, `INC-2041`, `会话存储`, but not `Sharp edges`."""
+    """Return True if a text is written like a name: `Login Flow`, `INC-2041`, `会话存储`, but not `Sharp edges`."""
     parts = name.split()
     if not parts or len(parts) > MAX_PHRASE_WORDS or not is_usable(name) or is_common(parts[0]):
         return False
@@ -269,7 +269,7 @@ def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _is_shouted(tokens: Sequence[_Token]) -> bool:
-    """Return whether most words are in capitals. Capitals then do not mark names."""
+    """Return True if most words are in capitals. Capitals then do not mark names."""
     letters = [token.text for token in tokens if token.text.isalpha() and len(token.text) > 1 and token.text.isascii()]
     return len(letters) > 2 and sum(map(str.isupper, letters)) > len(letters) * 0.6
 
@@ -322,7 +322,7 @@ def _rank_length(tokens: Sequence[_Token], at: int) -> int:
 
 
 def _connects(tokens: Sequence[_Token], last: int, at: int) -> bool:
-    """Return whether the small word at `at` may continue a name whose last capitalised word is at `last`."""
+    """Return True if the small word at `at` may continue a name whose last capitalised word is at `last`."""
     word = tokens[at].text
     if at - last > 2 or at + 1 == len(tokens):
         return False
@@ -366,7 +366,7 @@ def _is_single_name(word: str, *, opens: bool) -> bool:
 
 
 def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
-    """Return whether any word would be capitalised here: at the start, after a colon, a quote or a full stop."""
+    """Return True if any word would be capitalised here: at the start, after a colon, a quote or a full stop."""
     before = text[: tokens[at].start].rstrip() if at == 0 else text[tokens[at - 1].end : tokens[at].start].strip()
     if at == 0:
         return not any(map(str.isalpha, before))

@@ -364,10 +364,10 @@ class _Reader:
 
     def _read_abbreviations(self, nominations: Nominations, passage: _Passage) -> dict[str, str]:
         """
-        Nominate a name and the name in parentheses after it; return the swapped pairs as alias key → name.¶The name in
-        parentheses is usually the alias.
+        Nominate a name and the name in parentheses after it; return the swapped pairs as alias key → name.
 
-        The pair is swapped if only the name in parentheses is a link target or field value of the document.
+        The name in parentheses is usually the alias. The pair is swapped if only the name in parentheses is a link
+        target or field value of the document.
         """
         translated: dict[str, str] = {}
         for alias in find_abbreviations(passage.sentence, passage.names):
@@ -417,7 +417,7 @@ class _Reader:
         return find_opening(first.sentence, self.topic) if self.document.form == "text" else None
 
     def _is_full_name(self, found: Definition, sentence: Sentence) -> bool:
-        """Return whether a definition uses a longer name of the topic, or has the title before its verb."""
+        """Return True if a definition uses a longer name of the topic, or has the title before its verb."""
         if has_han(self.topic.name):
             return found.subject.kind == "name" and self._is_full_chinese(found.subject)
         title = name_key(bare_name(self.topic.name).split(",")[0]).split()
@@ -477,7 +477,7 @@ def _title_id(title: str) -> str:
 
 
 def _is_prose(passage: _Passage) -> bool:
-    """Return whether a sentence may describe the document: prose or list item of more than three words."""
+    """Return True if a sentence may describe the document: prose or list item of more than three words."""
     return passage.sentence.role in ("prose", "item") and count_words(passage.sentence.text) > 3
 
 

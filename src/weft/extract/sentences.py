@@ -185,7 +185,7 @@ def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
 
 
 def _continues(before: str, line: str, form: Form) -> bool:
-    """Return whether a line continues the paragraph above it."""
+    """Return True if a line continues the paragraph above it."""
     if form == "markdown":
         return True
     first = line.lstrip()[:1]
@@ -329,7 +329,7 @@ def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
 
 
 def _ends_sentence(line: str, stop: int, end: int) -> bool:
-    """Return whether the full stop at `stop` ends a sentence. The text after `end` decides."""
+    """Return True if the full stop at `stop` ends a sentence. The text after `end` decides."""
     following = line[end : end + 3].lstrip("\"'“‘([「《 ")[:1]
     if _CJK.match(line[stop - 1 : stop]):
         return True

@@ -306,7 +306,7 @@ def _find_source(sentence: Sentence, cue: _Cue, names: Sequence[Name], subject: 
 
 def _is_plain_statement(text: str, before: Name, cue: _Cue) -> bool:
     """
-    Return whether a verb right after a name states a relation.
+    Return True if a verb right after a name states a relation.
 
     | text | statement |
     | --- | --- |
@@ -322,7 +322,7 @@ def _is_plain_statement(text: str, before: Name, cue: _Cue) -> bool:
 
 
 def _is_whole(text: str, name: Name) -> bool:
-    """Return whether a name ends its noun phrase: `uses Redis to`, but not `uses Redis clusters`, `uses Pods that`."""
+    """Return True if a name ends its noun phrase: `uses Redis to`, but not `uses Redis clusters`, `uses Pods that`."""
     after = _NOUN_AFTER.match(text, name.end)
     if after is None:
         return True
@@ -330,7 +330,7 @@ def _is_whole(text: str, name: Name) -> bool:
 
 
 def _belongs(between: str, type: str) -> bool:
-    """Return whether the text between subject and cue connects them unambiguously."""
+    """Return True if the text between subject and cue connects them unambiguously."""
     if len(between) > 200 or not _COPULAR.match(between) or _CLAUSE.search(between):
         return False
     is_open = between.count("(") > between.count(")") and not _OPENED.fullmatch(between)
@@ -398,7 +398,7 @@ def _before(text: str, end: int, names: Sequence[Name], topic: Topic) -> str:
 
 
 def _starts_clause(text: str, at: int) -> bool:
-    """Return whether nothing but punctuation stands before `at` in its clause."""
+    """Return True if nothing but punctuation stands before `at` in its clause."""
     before = text[:at].rstrip()
     return not before or bool(_STARTS_CLAUSE.match(before[-1]))
 

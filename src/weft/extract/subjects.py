@@ -134,7 +134,7 @@ def _find_strong(sentence: Sentence) -> Subject | None:
 
 
 def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
-    """Return the word that starts a sentence, or a Chinese term. It need not be a name: every sentence starts so."""
+    """Return the first word of a sentence, or a Chinese term. Despite its capital letter, it need not be a name."""
     if (term := _TERM.match(text, start)) and (end := _term_end(text, start, term.end())):
         name = text[start:end]
         return Subject(name, name_key(name), end, "term") if is_term(name) else None

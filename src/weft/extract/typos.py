@@ -8,7 +8,7 @@ Typo detection: pairs of keys that may be spellings of one name.
 | `data base`, `database` | only spaces differ |
 | `herman`, `hermann` | none: a single word needs 8 letters |
 | `sr 052`, `sr 053` | none: numbers, Roman numerals and the signs of `C++` and `C#` are never typos |
-| `数据库`, `数据裤` | none: in unspaced scripts a character is as much as a word |
+| `数据库`, `数据裤` | none: in unspaced scripts, a single character can be a word |
 
 A typo is one missing, added, different or swapped letter inside one long word, or a difference in spaces. Two different
 names can also differ by one letter, so a pair is only a suggestion for review.
@@ -123,7 +123,7 @@ def _without_common_start(one: str, other: str) -> tuple[str, str]:
 
 
 def _may_have_typo(words: Sequence[str], place: int) -> bool:
-    """Return whether a word is long enough and consists of letters of a spaced script."""
+    """Return True if a word is long enough and consists of letters of a spaced script."""
     word = words[place]
     # a Roman numeral does not count as a second word: `Philip II`, `Philipp II`
     has_others = any(not _NUMERAL.fullmatch(other) for other in (*words[:place], *words[place + 1 :]))

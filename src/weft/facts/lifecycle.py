@@ -52,7 +52,7 @@ def check_transition(fact: Fact, to: FactStatus) -> None:
 
 
 def is_live(fact: Fact) -> bool:
-    """Return whether a fact is staged or confirmed."""
+    """Return True if a fact is staged or confirmed."""
     return fact.status in ("staged", "confirmed")
 
 
@@ -62,12 +62,12 @@ def valid_since(fact: Fact) -> datetime:
 
 
 def holds(fact: Fact, *, at: datetime) -> bool:
-    """Return whether a fact is valid at a time. A superseded fact is valid until it was superseded."""
+    """Return True if a fact is valid at a time. A superseded fact is valid until it was superseded."""
     return fact.status != "rejected" and valid_since(fact) <= at and (fact.valid_to is None or at < fact.valid_to)
 
 
 def overlap(first: Fact, second: Fact) -> bool:
-    """Return whether the validity of two facts overlaps."""
+    """Return True if the validity of two facts overlaps."""
     latest = max(valid_since(first), valid_since(second))
     return all(fact.valid_to is None or latest < fact.valid_to for fact in (first, second))
 
@@ -171,7 +171,7 @@ def reject(
 
 
 def former_state(fact: Fact, history: Sequence[FactEvent], *, by: str) -> Fact | None:
-    """Return a fact as it was before the fact `by` superseded it; None if that is not what ended it last."""
+    """Return a fact as it was before the fact `by` superseded it; None if another event ended it last."""
     endings: list[FactEvent] = []
     for event in history:
         if event.action == "superseded":

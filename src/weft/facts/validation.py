@@ -85,7 +85,7 @@ def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = 
 
 
 def is_boilerplate(text: str) -> bool:
-    """Return whether a text is a phrase without content, or part of Weft's own output."""
+    """Return True if a text is a phrase without content, or part of Weft's own output."""
     plain = " ".join(text.casefold().replace("’", "'").split())
     return plain.rstrip(".!") in _BOILERPLATE or plain in _BOILERPLATE or plain.startswith(_OPENINGS)
 
@@ -146,7 +146,7 @@ def _mask_private_keys(text: str) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a value is a placeholder for a secret: `***`, `...`, `xxxx`, `<redacted>`."""
+    """Return True if a value is a placeholder for a secret: `***`, `...`, `xxxx`, `<redacted>`."""
     alphanumeric = [at for at, character in enumerate(text) if character.isalnum()]
     if not alphanumeric:
         return "***" in text or "..." in text
@@ -154,7 +154,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_card_number(text: str) -> bool:
-    """Return whether a text has 13 to 19 digits with a valid Luhn checksum and the first digit of a card."""
+    """Return True if a text has 13 to 19 digits with a valid Luhn checksum and the first digit of a card."""
     digits = [int(character) for character in text if character.isdigit()]
     if not 13 <= len(digits) <= 19 or digits[0] not in (2, 3, 4, 5, 6):
         return False
@@ -163,7 +163,7 @@ def is_card_number(text: str) -> bool:
 
 
 def is_echo(fact: Fact, known: Fact) -> bool:
-    """Return whether a known fact contains all words of a fact."""
+    """Return True if a known fact contains all words of a fact."""
     return _words(fact) <= _words(known)
 
 
@@ -173,7 +173,7 @@ def _words(fact: Fact) -> set[str]:
 
 
 def _is_random(word: str) -> bool:
-    """Return whether a word mixes upper case, lower case and digits like a random key. Paths do not."""
+    """Return True if a word mixes upper case, lower case and digits like a random key. Paths do not."""
     kinds = (str.isupper, str.islower, str.isdigit)
     mixed = all(sum(map(kind, word)) >= 4 for kind in kinds)
     return mixed and not re.search(r"[a-z]{7,}|[A-Z]{7,}", word)

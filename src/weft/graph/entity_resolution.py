@@ -1,5 +1,5 @@
 """
-Entity resolution: which names are entities, and which names are the same entity.
+Entity resolution: decides for each name if it is an entity, an alias of one, or neither.
 
 | key | nominations | user edits | result |
 | --- | --- | --- | --- |

@@ -186,5 +186,5 @@ def count_texts(plan: Plan) -> int:
 
 
 def is_full(group: Sequence[Plan | Draft]) -> bool:
-    """Return whether a group is large enough for one transaction."""
+    """Return True if a group is large enough for one transaction."""
     return sum(len(plan.texts) for plan in group) >= TEXTS_PER_GROUP or len(group) >= TEXTS_PER_GROUP

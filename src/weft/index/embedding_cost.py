@@ -34,7 +34,7 @@ class Meter:
 
 
 def is_paid(embedder: Embedder | None) -> bool:
-    """Return whether an embedder calls a remote endpoint and counts its requests."""
+    """Return True if an embedder calls a remote endpoint and counts its requests."""
     model: object = embedder
     return isinstance(model, BilledEmbedder) and model.estimate_usage(["a text"]).calls > 0
 

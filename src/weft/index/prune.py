@@ -69,7 +69,7 @@ def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator
 
 def is_below(source: str, root: str) -> bool:
     """
-    Return whether a source is `root` itself, a record of this file, or inside this folder.
+    Return True if a source is `root` itself, a record of this file, or inside this folder.
 
     The root `.` is the folder that paths are relative to. Absolute paths and sources with a scheme (`text:note`,
     `https://…`) are not below it.
@@ -82,5 +82,5 @@ def is_below(source: str, root: str) -> bool:
 
 
 def has_scheme(source: str) -> bool:
-    """Return whether a source starts with a URI scheme: `text:note`, `https://…`. A drive letter is no scheme."""
+    """Return True if a source starts with a URI scheme: `text:note`, `https://…`. A drive letter is no scheme."""
     return _SCHEME.match(source) is not None

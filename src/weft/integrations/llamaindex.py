@@ -85,7 +85,7 @@ class MemorySearchTool(AsyncBaseTool):
 
     @property
     def metadata(self) -> ToolMetadata:
-        """The definition for the model."""
+        """The definition of the tool for the model."""
         definition = anthropic_tool()
         return ToolMetadata(
             name=definition["name"], description=definition["description"], fn_schema=MemorySearchArguments

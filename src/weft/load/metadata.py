@@ -31,7 +31,7 @@ def flatten(fields: Mapping[str, object]) -> dict[str, object]:
     Return the fields with nested values flattened under their path: `author.name`.
 
     A list on the path gives one field with several values. Nested values over the limits are omitted. A field that is
-    written as `author.name` wins.
+    written as `author.name` takes precedence.
     """
     flat = {key: value for key, value in fields.items() if _is_flat(value)}
     nested: dict[str, object] = {}

@@ -121,10 +121,10 @@ class BatchExtractor(Metered, Protocol):
 
     @property
     def name(self) -> str:
-        """See `Extractor.name`."""
+        """Name and version of the extractor, stored with the graph."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """See `Extractor.extract`."""
+        """Return one extraction per chunk of the document, in order."""
 
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
         """Return one reading per document; None if a limit was reached before the end of the document."""

@@ -1,4 +1,4 @@
-"""Uncalibrated confidence by a fixed formula, and the decision whether to expand with the graph."""
+"""Uncalibrated confidence by a fixed formula, and the decision to expand with the graph."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Question:
 
     @cached_property
     def content_words(self) -> frozenset[Word]:
-        """The words that are not question words such as `who`; `WHO` in mixed case is a name."""
+        """The words without question words such as `who`. `WHO` is a name, unless the whole text is in capitals."""
         return self.parsers.content_words(self)
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Read path: a question in, ranked and explained evidence out. Start at `weft.search.run`."""
+"""Read path: ranked and explained evidence for a question. Start at `weft.search.run`."""

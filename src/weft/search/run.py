@@ -1,5 +1,5 @@
 """
-Read path: a question in, ranked and explained evidence out.
+Read path: ranked and explained evidence for a question.
 
     text ─read─→ Question ─choose─→ Plan ─embed─→ Query ─ask channels─→ Rankings ─join graph─→ Joined
          ─judge─→ Verdict ─select─→ Selection ─(rerank)─→ Selection ─build─→ Result

@@ -20,8 +20,8 @@ class Threads:
     Thread pools that live as long as the server, because each thread keeps its own store connection.
 
     There is one writer thread, so read-modify-write sequences never interleave. Monitoring has a separate thread, so it
-    works while all readers are busy. Threads that wait for parser processes are separate too, and one namespace uses
-    all of them but one.
+    works while all readers are busy. Threads that wait for parser processes are separate too; one namespace may use
+    all but one of them.
     """
 
     def __init__(self, options: ServerOptions, *, parsers: ParserPool) -> None:

@@ -218,10 +218,10 @@ class Keys(Protocol):
         """Return the keys with these ids; unknown ids are left out."""
 
     def match(self, id: str, *, digest: str) -> ApiKey | None:
-        """Return the key with this id and this digest, or None. Any role of the store may ask."""
+        """Return the key with this id and this digest, or None. Every role may call this."""
 
     def count(self) -> KeyCount:
-        """Return the number of keys. Any role of the store may ask."""
+        """Return the number of keys. Every role may call this."""
 
     def forget(self, ids: Sequence[str]) -> int:
         """Delete keys and their records; return the number of deleted keys."""
@@ -245,14 +245,14 @@ class Database(Protocol):
         """
         Start to load and verify read indexes in the background; return at once. A second call does nothing.
 
-        With `resident` they are copied into memory; a server then survives a damaged or truncated index file.
+        With `resident` they are copied into memory, so a server keeps running if an index file is damaged or truncated.
         """
 
     def namespaces(self) -> list[str]:
         """Return the names of the namespaces with content, sorted. Raises `AccessDenied`."""
 
     def drop(self, namespace: str) -> bool:
-        """Delete a namespace with all its content; return whether it existed."""
+        """Delete a namespace with all its content; return True if it existed."""
 
     def check(self) -> list[Problem]:
         """Return all inconsistencies found in the content; an empty list if there are none. Raises `AccessDenied`."""

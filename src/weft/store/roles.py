@@ -189,7 +189,7 @@ class FactReader(Protocol):
         """Return the vectors of entities under the active embedder, by key."""
 
     def has_links(self) -> bool:
-        """Return whether any fact of any status has an entity as its object. Every question calls this cheap method."""
+        """Return True if any fact of any status has an entity as its object. Every question calls this cheap method."""
 
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -255,7 +255,7 @@ class FactWriter(Protocol):
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
         """
-        Count one access to each of these facts; return whether it was counted.
+        Count one access to each of these facts; return True if it was counted.
 
         If another writer is active, nothing is counted, without waiting. The generation stays unchanged.
         """

@@ -70,7 +70,7 @@ def clean(text: str) -> str:
 
 
 def has_byte_order_mark(data: bytes) -> bool:
-    """Return whether the bytes begin with a byte order mark."""
+    """Return True if the bytes begin with a byte order mark."""
     return any(data.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
 
 

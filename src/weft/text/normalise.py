@@ -108,6 +108,6 @@ def _script(character: str) -> str:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether most of a text is in unspaced scripts. A character of these scripts counts as two letters."""
+    """Return True if most of a text is in unspaced scripts. A character of these scripts counts as two letters."""
     inside = len(_UNSPACED.findall(text))
     return 2 * inside > sum(map(str.isalpha, text)) - inside

@@ -53,7 +53,7 @@ class Parser:
         self._rules = RuleExtractor(open_tagger())
 
     def answer(self, request: dict[str, Any]) -> Iterator[Message]:
-        """Yield the messages of one request, without the last one. Raises what the document makes a parser raise."""
+        """Yield the messages of one request, without the last one. Errors of a parser propagate."""
         item, recipe = from_request(request)
         seconds = recipe.load.max_cpu_seconds
         documents = _load(item, recipe)
@@ -79,7 +79,7 @@ class Parser:
             )
 
     def warm_up(self) -> None:
-        """Parse a small text, so that the first request finds every table loaded."""
+        """Parse a small text, so that all tables are loaded before the first request."""
         recipe = Recipe(
             namespace="warm-up",
             load=LoadOptions(),
@@ -106,7 +106,7 @@ def _load(item: Input, recipe: Recipe) -> Iterator[Document | Skipped]:
 
 
 def main() -> None:
-    """Answer requests until standard input closes, which the death of the parent does too."""
+    """Answer requests until standard input closes. It also closes when the parent dies."""
     incoming, wire = _claim_pipes()
     forwarder = LogForwarder(wire)
     logging.getLogger().addHandler(forwarder)
@@ -145,7 +145,7 @@ def _answer(parser: Parser, request: dict[str, Any], wire: BinaryIO) -> None:
 
 
 def _claim_pipes() -> tuple[int, BinaryIO]:
-    """Return the pipes of the parent; whatever a parser prints or reads goes to the null device."""
+    """Return the pipes of the parent, and redirect standard input and output of the parsers to the null device."""
     incoming, outgoing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)

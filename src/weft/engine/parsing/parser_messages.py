@@ -84,7 +84,7 @@ Input: TypeAlias = FileInput | TextInput | PayloadInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Everything beside the input that shapes a prepared document."""
+    """All settings that affect a prepared document."""
 
     namespace: str
     load: LoadOptions
@@ -92,7 +92,7 @@ class Recipe:
     memory: MemoryOptions
     now: datetime
     extracts: bool
-    """Whether the rules extract entities and relations in the parser process."""
+    """True if the rules extract entities and relations in the parser process."""
     extractor_name: str = ""
     """Name of an extractor that the parent runs."""
 

@@ -15,7 +15,7 @@ MAX_MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 """Address space of a parser process. The largest accepted files (50 MB) need about half of it."""
 
 HAS_CPU_LIMIT = sys.platform != "win32"
-"""Whether the operating system limits CPU time. If not, the parent limits wall-clock time to the same value."""
+"""True if the operating system limits CPU time. If not, the parent limits wall-clock time to the same value."""
 
 GRACE_CPU_SECONDS = 1
 """CPU seconds beyond the limit, in which the loaders of PDF and DOCX end by themselves and the process survives."""
@@ -25,7 +25,7 @@ NICENESS = 10
 
 
 def lower_priority() -> None:
-    """Give way to other processes; be the first to be killed if the machine runs out of memory."""
+    """Lower the CPU priority, and make this process the first one to be killed when memory runs out."""
     if sys.platform != "win32":
         os.nice(NICENESS)
     with suppress(OSError):
@@ -46,7 +46,7 @@ def lift_memory_limit() -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """Let the operating system kill this process after so many further seconds of CPU time."""
+    """Make the operating system kill this process after `seconds` more seconds of CPU time."""
     if sys.platform != "win32":
         usage = resource.getrusage(resource.RUSAGE_SELF)
         _set_soft_limit(resource.RLIMIT_CPU, math.ceil(usage.ru_utime + usage.ru_stime + seconds) + GRACE_CPU_SECONDS)

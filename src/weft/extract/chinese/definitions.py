@@ -87,7 +87,7 @@ def find_chinese_type(text: str, end: int, *, is_clear_name: bool) -> tuple[int,
 
 
 def is_clear_definition(text: str, at: int) -> bool:
-    """Return whether the verb at `at` is a clear definition: `是一种`, `是指`, not a plain `是`."""
+    """Return True if the verb at `at` is a clear definition: `是一种`, `是指`, not a plain `是`."""
     match = _IS.match(simplify(text), at)
     return match is not None and match["clear"] is not None
 
@@ -154,7 +154,7 @@ def _name_at(text: str, plain: str, at: int, known: Name | None) -> tuple[str, i
 
 
 def _is_latin(text: str) -> bool:
-    """Return whether a text is a name of one to six capitalised Latin words."""
+    """Return True if a text is a name of one to six capitalised Latin words."""
     if not _LATIN.fullmatch(text) or text.lower() in NO_ACRONYMS:
         return False
     return is_usable(text) and all(word[0].isupper() or word in SMALL_WORDS for word in text.split())

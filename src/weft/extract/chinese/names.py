@@ -73,12 +73,12 @@ MIN_CLEAR_CHARACTERS = 4
 
 
 def has_han(text: str) -> bool:
-    """Return whether a text contains a Chinese character."""
+    """Return True if a text contains a Chinese character."""
     return _HAN.search(text) is not None
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether a text is Chinese: it contains Chinese characters and is not Japanese."""
+    """Return True if a text is Chinese: it contains Chinese characters and is not Japanese."""
     return has_han(text) and len(_KANA.findall(text[:MAX_SENTENCE_CHARACTERS])) < MIN_JAPANESE_KANA
 
 
@@ -147,7 +147,7 @@ def _proper(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
 
 
 def is_clear_name(name: str, kind: str) -> bool:
-    """Return whether the characters of a tagged name are typical for its kind: `person`, `place` …, or empty."""
+    """Return True if the characters of a tagged name are typical for its kind: `person`, `place` …, or empty."""
     name = simplify(name)
     if not is_term(name.replace("·", "")[:MAX_TERM_CHARACTERS]) or is_generic_term(name):
         return False

@@ -144,7 +144,7 @@ class _Reader:
                 place = self._name_at(place.end)  # `陕西西安`
 
     def _acts(self, name: Name, by: int) -> bool:
-        """Return whether a name after `由` is the agent: `格里芬` in `由美国建筑师格里芬设计`."""
+        """Return True if a name after `由` is the agent: `格里芬` in `由美国建筑师格里芬设计`."""
         is_near = by <= name.start <= by + MAX_TITLE_CHARACTERS and not _CLAUSE.search(self._plain, by, name.start)
         return is_near and name.type != "place" and _BY_VERB.match(self._plain, self._last(name).end) is not None
 

@@ -6,6 +6,6 @@ Extraction of entities and relations from parsed source code.
 | `reader` | the entry point: document and chunks to nominations and claims |
 | `code_keys` | keys of code entities, and their names in a question |
 | `imports` | imports of a file, by language |
-| `scopes` | what a name in a scope refers to |
+| `scopes` | resolution of the names in a scope |
 | `code_relations` | calls, base classes, overridden methods, tests |
 """

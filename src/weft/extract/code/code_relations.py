@@ -6,7 +6,7 @@ Relations of a source file: imports, base classes, calls, overridden methods, te
 | `inherits` | class | base class | 10 |
 | `overrides` | method | method of a base class | 10 |
 | `calls` | function, method, class or module | function, method or class | 9 |
-| `tests` | test function or test module | what it calls or imports | 9 |
+| `tests` | test function or test module | function, class or module under test | 9 |
 | `imports` | module | module or definition | 8 |
 | `defines` | module or class | class, function or method | 7 |
 
@@ -45,7 +45,7 @@ class CodeRelation:
 
 
 def is_test_file(source: str) -> bool:
-    """Return whether a path is that of a test file by the conventions of its language."""
+    """Return True if a path is that of a test file by the conventions of its language."""
     return _TEST_FILE.search(source.replace("\\", "/")) is not None
 
 
@@ -110,7 +110,7 @@ def _find_calls(syntax: Syntax, scopes: Scopes, module: str, *, is_test: bool) -
 
 
 def _is_test(syntax: Syntax, owner: int) -> bool:
-    """Return whether a function is a test; the module is one if its tests are callbacks, as with jest."""
+    """Return True if a function is a test; the module is one if its tests are callbacks, as with jest."""
     if owner == MODULE_SCOPE:
         return syntax.grammar in ("javascript", "typescript", "tsx")
     definition: Definition = syntax.definitions[owner]

@@ -40,7 +40,7 @@ class Import:
     line: int
     scope: int
     is_exported: bool = False
-    """Whether other files can import the name from here."""
+    """True if other files can import the name from here."""
 
 
 def read_imports(syntax: Syntax, *, module: str, is_package: bool) -> list[Import]:

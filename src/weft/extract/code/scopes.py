@@ -10,7 +10,7 @@ Resolution of names in a source file.
         def start(self):
             self.stop()                 self.stop      → module.App.stop, or Base.stop if App has none
 
-A name that may refer to several things resolves to nothing.
+An ambiguous name is not resolved.
 """
 
 from __future__ import annotations

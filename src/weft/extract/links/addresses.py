@@ -122,7 +122,7 @@ def _folder_of(source: str) -> tuple[str, ...]:
 
 
 def is_file(path: str) -> bool:
-    """Return whether a path has the extension of a file that is no page."""
+    """Return True if a path has the extension of a file that is no page."""
     name = path.rpartition("/")[2]
     return "." in name and name.rpartition(".")[2].lower() in _FILES
 
@@ -136,5 +136,5 @@ def read_wikilink(page: str, *, anchor: str, name: str) -> LinkKey | None:
 
 
 def is_external(address: str) -> bool:
-    """Return whether an address has a scheme or names a host."""
+    """Return True if an address has a scheme or names a host."""
     return address.startswith("//") or (bool(_SCHEME.match(address)) and not _DRIVE.match(address))

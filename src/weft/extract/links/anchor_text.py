@@ -59,6 +59,6 @@ def read_label(label: str, *, target: Sequence[str]) -> str:
 
 
 def _shares_word(words: Sequence[str], target: Sequence[str]) -> bool:
-    """Return whether a label has a content word in common with the last part of a path."""
+    """Return True if a label has a content word in common with the last part of a path."""
     known = {singular(part) for part in target[-1].replace("_", "-").split("-") if len(part) > 2} if target else set()
     return any(singular(word) in known for word in words if word not in SMALL_WORDS)

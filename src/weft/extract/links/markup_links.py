@@ -12,7 +12,7 @@ Links of reStructuredText, Org and AsciiDoc.
 | AsciiDoc | `xref:pods.adoc#limits[Pods]`, `<<pods.adoc#limits,Pods>>` | `pods.adoc#limits` | `Pods` |
 | | `link:pods.html[Pods]` | `pods.html` | `Pods` |
 
-An address without extension in reStructuredText names a document, as Sphinx does.
+An address without extension in reStructuredText names a document, as in Sphinx.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def find_rst_links(text: str) -> list[Link]:
 
 
 def _rst_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield (index of the first line, text, whether it is an entry of a table of contents); paragraphs are joined."""
+    """Yield (index of the first line, text, True for an entry of a table of contents); paragraphs are joined."""
     pending: list[str] = []
     start = 0
     for index, line, is_entry in _rst_lines(lines):
@@ -74,7 +74,7 @@ def _rst_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
 
 
 def _rst_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield (index, line, whether it is an entry of a table of contents) of lines that are not literal."""
+    """Yield (index, line, True for an entry of a table of contents) of lines that are not literal."""
     hidden = listing = -1  # indentation of the literal block or toctree, else -1
     for index, line in enumerate(lines):
         bare = line.lstrip(" \t")

@@ -13,7 +13,7 @@ Paths are stored from their last part to the first: a prefix of the key is then 
 | `/=pod` | the title `Pods`; each page with this title nominates it |
 | `!pods/concepts/|a#limit` | a link to `/concepts/pods/#limits` |
 
-The letter of a link is its kind: how its path is resolved.
+The letter of a link key is its kind, which determines the resolution of its path.
 
 | kind | written | resolved against |
 | --- | --- | --- |
@@ -105,7 +105,7 @@ def _file_path(source: str) -> str:
 
 
 def _is_word(suffix: str) -> bool:
-    """Return whether a suffix belongs to a name and is no extension: `Node.js basics`."""
+    """Return True if a suffix belongs to a name and is no extension: `Node.js basics`."""
     return " " in suffix or len(suffix) > 9
 
 
@@ -125,7 +125,7 @@ def without_page_suffix(name: str) -> str:
 
 
 def is_index(name: str) -> bool:
-    """Return whether a file name is that of the index page of its folder."""
+    """Return True if a file name is that of the index page of its folder."""
     return without_page_suffix(name).lower() in _INDEX_STEMS
 
 
@@ -224,12 +224,12 @@ def _kind(text: str) -> LinkKind:
 
 
 def is_page_key(key: str) -> bool:
-    """Return whether a key stands for a page, a section, a title of pages or a label."""
+    """Return True if a key stands for a page, a section, a title of pages or a label."""
     return key.startswith("/")
 
 
 def is_link_key(key: str) -> bool:
-    """Return whether a key stands for the target of a link."""
+    """Return True if a key stands for the target of a link."""
     return key.startswith("!")
 
 

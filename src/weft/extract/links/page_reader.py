@@ -144,7 +144,7 @@ def _read_target(link: Link, *, source: str) -> LinkKey | None:
 
 
 def _is_own(target: LinkKey, source: str) -> bool:
-    """Return whether a relative link leads to the page itself."""
+    """Return True if a relative link leads to the page itself."""
     return ".." not in target.parts and (*page_parts(source)[:-1], *target.parts) == page_parts(source)
 
 

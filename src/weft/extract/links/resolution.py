@@ -1,5 +1,5 @@
 """
-Resolution of links: which page a link key leads to, given the pages of a namespace.
+Resolution of link keys to the pages of a namespace.
 
 A link from `content/en/docs/guide/intro` (file `intro.md`):
 
@@ -56,7 +56,7 @@ FindPages = Callable[[Sequence[str]], Mapping[str, Sequence[PageRow]]]
 
 
 def exact_prefixes(link: LinkKey, source: str) -> list[str]:
-    """Return the key prefixes of the paths that a link may mean, most likely first."""
+    """Return the key prefixes of the possible paths of a link, most likely first."""
     own = parts_of_page(source)
     folder = own if is_index(file_of_page(source)) else own[:-1]
     folder = () if folder == (".",) else folder
@@ -101,8 +101,8 @@ def resolve(links: Iterable[tuple[str, str]], find_pages: FindPages) -> dict[tup
     """
     Return the targets of links, given as (key of the source page, key of the link).
 
-    Links that lead nowhere are left out. Several pages may match; the one with the longest common path with the source
-    wins, then the shortest path, then the smaller key.
+    Links without a target are left out. If several pages match, the page with the longest common path with the source
+    is chosen, then the page with the shortest path, then the page with the smaller key.
     """
     wanted = {at: read_link_key(at[1]) for at in links}
     found: dict[tuple[str, str], Target] = {}

@@ -95,7 +95,7 @@ def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def _find_module(path: Path, *, source: str, language: str) -> str:
-    """Return the module name of a file; only files in its own folders are read."""
+    """Return the module name of a file. Only files in the folder of the file and its parents are read."""
     if source.startswith(UPLOAD) or "#" in source:
         return path_module(source, language=language)
     folders = path.parents

@@ -78,7 +78,7 @@ class DeferredEmbedder:
 
 
 class UnavailableEmbedder:
-    """Stand-in for an embedder that cannot be used. It has the model card; every call raises the error."""
+    """Placeholder for an embedder that cannot be used. It has the model card; every call raises the error."""
 
     def __init__(self, *, name: str, fingerprint: str, dimension: int, error: WeftError) -> None:
         self.card = ModelCard(name=name, fingerprint=fingerprint, dimension=dimension, floor=1.0)

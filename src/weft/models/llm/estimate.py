@@ -90,7 +90,7 @@ class LlmEstimator:
 
     @property
     def name(self) -> str:
-        """Name of the extractor with the language model; with it, the same documents count as unchanged."""
+        """Name of the extractor with the language model, so that documents it has read count as unchanged."""
         return self._name
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:

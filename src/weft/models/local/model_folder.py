@@ -80,7 +80,7 @@ def read_verified(installed: InstalledModel, *, name: str) -> bytes:
     """
     Return the content of a file of the model, verified by its checksum in `card.json`. Raises `DamagedModel`.
 
-    CRC-32 takes an eighth of the time of sha256, which decides only if the CRC differs or is missing (older versions).
+    CRC-32 takes an eighth of the time of SHA-256. SHA-256 is computed only if the CRC differs or is missing.
     """
     path = installed.folder / name
     try:

@@ -33,7 +33,7 @@ class FastembedReranker:
 
     @property
     def name(self) -> str:
-        """`fastembed/Xenova/ms-marco-MiniLM-L-6-v2`."""
+        """Name in the settings: `fastembed/Xenova/ms-marco-MiniLM-L-6-v2`."""
         return f"{LIBRARY}/{self._model}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -14,7 +14,7 @@ def blend(result: Result, recall: Recall) -> Result:
     | passages | facts | status | note |
     | --- | --- | --- | --- |
     | `ok`, `degraded` | any | unchanged | |
-    | `low_confidence`, `no_match` | some | `ok`, or `degraded` if a model is missing | the answer rests on facts |
+    | `low_confidence`, `no_match` | some | `ok`, or `degraded` if a model is missing | the answer is based on facts |
     | any | none | unchanged | |
 
     The confidence stays that of the passages.

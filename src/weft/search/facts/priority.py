@@ -1,5 +1,5 @@
 """
-Priority of recalled facts within a token budget: what the question is about, then what is known of the user.
+Priority of recalled facts within a token budget: topics of the question first, then the user.
 
 | priority | facts |
 | --- | --- |
@@ -34,7 +34,7 @@ def _priority(piece: Recalled, *, topics: Collection[str], reached: Collection[s
 
 
 def _reached_from(topics: Collection[str], facts: Sequence[Recalled]) -> set[str]:
-    """Return the entities that facts about the topics lead to, except the user."""
+    """Return the other entities of facts about the topics, except the user."""
     reached: set[str] = set()
     for piece in sorted(facts, key=lambda piece: piece.hop):
         if piece.fact.object and (piece.fact.subject in topics or piece.fact.subject in reached):

@@ -158,7 +158,7 @@ def _read_relations(
 def _stated_edges(
     relations: Sequence[Relation], *, starts: Collection[str], named: Collection[str], search: SearchContext
 ) -> dict[str, list[_Edge]]:
-    """Return the edges of each neighbour, strongest first; `graph.rel_types` holds."""
+    """Return the edges of each neighbour, strongest first; `graph.rel_types` applies."""
     allowed = frozenset(search.graph.rel_types)
     edges: dict[str, dict[_Edge, None]] = defaultdict(dict)
     for one, other, kind, weight, *_ in sorted(relations, key=lambda relation: -relation.weight):
@@ -172,7 +172,7 @@ def _stated_edges(
 
 
 def _strength(edges: Sequence[_Edge]) -> float:
-    """Return the sum of the strongest edge from each start, 1 for one edge of full weight. `edges`: strongest first."""
+    """Return the sum of the strongest edges, one per start; an edge of full weight counts 1. `edges` are sorted."""
     strongest = {edge.start_id: edge.weight for edge in reversed(edges)}
     return sum(strongest.values()) / FULL_WEIGHT
 
@@ -188,7 +188,8 @@ def _choose_chunks(
     """
     Return the chunk to show of each neighbour: the best text hit of its page, else its first defining chunk.
 
-    A neighbour of pages alone needs a text hit. Neighbours without a chunk, or outside the filter, are left out.
+    A neighbour that no named entity states needs a text hit. Neighbours without a chunk or outside the filter are left
+    out.
     """
     chunks = {id: pages[id] for id in edges if id in pages}
     others = [id for id in edges if id not in pages and any(edge.start_id in named for edge in edges[id])]
@@ -209,7 +210,7 @@ def _choose_chunks(
 def _measure_closeness(
     query: Query, chunks: Mapping[str, str], search: SearchContext, *, vector: Ranking | None
 ) -> dict[str, float]:
-    """Return the cosine with the question: of a chunk that the vector channel found, or of name and description."""
+    """Return the cosine of the question with a chunk of the vector channel, else with name and description."""
     if query.vector is None or not chunks:
         return dict.fromkeys(chunks, 1.0)
     found = {hit.chunk_id: hit.score for hit in vector.hits} if vector else {}
@@ -227,7 +228,7 @@ def _measure_closeness(
 
 
 def _choose_edge(edges: Sequence[_Edge], *, named: Collection[str], types: Collection[str]) -> _Edge:
-    """Return the edge to show: from a named entity if there is one, of a type asked for, the strongest."""
+    """Return the edge to show: named entities first, then types that the question asks for, then larger weights."""
     return min(edges, key=lambda edge: (edge.start_id not in named, edge.type not in types, -edge.weight))
 
 

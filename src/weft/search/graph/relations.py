@@ -39,7 +39,7 @@ class Relations:
         """
         Return up to `limit` relations and `limit` facts of each entity in each direction, strongest first.
 
-        `min_weight` holds for relations, not for facts.
+        `min_weight` applies to relations, not to facts.
 
         Facts to entities known only from facts have a separate limit. If a relation and a fact are equal, the larger
         weight is used.

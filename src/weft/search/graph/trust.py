@@ -61,7 +61,7 @@ def graph_trust(question: Question, seeds: Sequence[Seed], *, defining_chunks: M
 
 def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
     """
-    Return how well the graph and the best text hits agree, 0 to 1.
+    Return the agreement of the graph with the best text hits, 0 to 1.
 
     A question about one passage names entities of several passages, and the graph does not start at its best passage.
     A question over several hops starts at the best text passages, so both agree.

@@ -102,7 +102,7 @@ def _match_name(question: CitationQuestion, name: str, *, store: StoreReader) ->
 
 
 def _find_papers_by(name: str, *, store: StoreReader) -> NameMatch:
-    """Return the papers of an author, as for `Devlin et al.`; the score says that the papers are not named."""
+    """Return the papers of an author, as for `Devlin et al.`; the score marks them as not named."""
     author = find_author(name, store=store)
     links = find_links(store.graph, [entity.id for entity in author.entities], WRITTEN_BY, outgoing=False)
     ids = dict.fromkeys(paper for found in links.values() for paper, _ in found)

@@ -1,4 +1,4 @@
-"""Numbered ids of a question that occur in no chunk. Results are then about other things."""
+"""Numbered ids of a question that occur in no chunk. The results then concern other ids."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def distributed_tables() -> set[str]:
 
 
 def may_administer(db: psycopg.Connection[TupleRow]) -> bool:
-    """Return whether the role may list namespaces and manage keys: the owner, its members, and exempt roles."""
+    """Return True if the role may list namespaces and manage keys: the owner, its members, and exempt roles."""
     asked = (
         "SELECT pg_has_role(c.relowner, 'USAGE') OR NOT row_security_active(c.oid) FROM pg_class AS c "
         "WHERE c.oid = 'weft.namespace'::regclass"
@@ -225,7 +225,7 @@ def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> N
 
 
 def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
-    """Return whether Citus distributes the tables; tables created before Citus was installed are not."""
+    """Return True if Citus distributes the tables; tables created before Citus was installed are not."""
     if not read_state(db).has_citus:
         return False
     found = db.execute("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'weft.namespace'::regclass").fetchone()
@@ -263,7 +263,7 @@ def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None
 
 
 def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool) -> None:
-    """Do the part of a migration that depends on the content of the database; it can be repeated."""
+    """Run the part of a migration that depends on the content of the database. It is idempotent."""
     if version == ROW_SECURITY_VERSION:
         _close_partitions(db)
         if has_citus:
@@ -273,7 +273,7 @@ def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool
 
 
 def _rehash_terms(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
-    """Give each namespace without a secret one, and hash its terms again; one transaction for each namespace."""
+    """Create the missing secrets of namespaces and hash their terms again, one transaction per namespace."""
     register_vector(db)
     for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE secret IS NULL ORDER BY 1").fetchall():
         with db.transaction():
@@ -306,7 +306,7 @@ def _vector_schema(db: psycopg.Connection[TupleRow]) -> str:
 
 @contextmanager
 def _as_owner(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
-    """Act as the owner of the tables, who has to own new functions and policies too."""
+    """Act as the owner of the tables, because new functions and policies must belong to the owner."""
     asked = "SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = 'weft.schema_version'::regclass"
     (owner,) = db.execute(asked).fetchone() or ("",)
     db.execute(f"SET ROLE {owner}")

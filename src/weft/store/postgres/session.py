@@ -80,7 +80,7 @@ class PostgresSession:
         self._db.execute(f"SET LOCAL {name} = {value}")  # neither comes from a user
 
     def is_usable(self) -> bool:
-        """Return whether the transaction can run another statement."""
+        """Return True if the transaction can run another statement."""
         return self._db.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
 
     def changes(self) -> int:

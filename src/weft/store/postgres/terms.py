@@ -157,7 +157,7 @@ def search(
 
 
 def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
-    """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
+    """Return the number of chunks that contain each term; absent terms are left out."""
     values = {"namespace": namespace, "terms": json.dumps(sorted(terms), ensure_ascii=False)}
     return dict(db.run("term_counts", values)) if terms else {}
 
@@ -187,7 +187,7 @@ def find_chunks_with_terms(
 
 
 def are_sound(db: _Session, namespace: Namespace) -> bool:
-    """Return whether the keyword index matches the terms of the chunks."""
+    """Return True if the keyword index matches the terms of the chunks."""
     counts: Counter[str] = Counter()
     secret = db.term_secret(namespace)
     for _, text, length, *stored in db.stream("all_chunk_terms", {"namespace": namespace}):
@@ -271,7 +271,7 @@ def _best(
 
 
 def _last_exact_score(best: Sequence[Scored], *, limit: int) -> float:
-    """Return the score at the last place that has to be exact."""
+    """Return the score at the last rank that must be exact."""
     negated, _, _ = best[min(limit, EXACT_PLACES) - 1]
     return -negated
 

@@ -148,7 +148,7 @@ class DocumentWriter:
         return number
 
     def _write_vectors(self, items: Sequence[tuple[int, IndexedChunk, bool]], *, model: int) -> None:
-        """Write the vectors of chunks: (number, chunk, whether the chunk existed before)."""
+        """Write the vectors of chunks: (number, chunk, True if the chunk existed before)."""
         chunks, entities = [], []
         for number, item, existed in items:
             chunk = {"namespace": self._namespace, "chunk": number, "model": model}

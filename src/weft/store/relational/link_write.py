@@ -107,7 +107,7 @@ class LinkChanges:
         return keys, pairs
 
     def resolve_all(self, chunks: Collection[int]) -> None:
-        """Write all resolved links of chunks, of which none is written."""
+        """Write all resolved links of chunks that have none stored."""
         self._write(self.differences(dict.fromkeys(chunks)))
 
     def resolutions(self, keys: Collection[str]) -> dict[str, Resolution]:
@@ -121,7 +121,7 @@ class LinkChanges:
     # ── affected links ──────────────────────────────────────────────────────────────────────────
 
     def _collect_affected(self) -> None:
-        """Add the links of other chunks that may lead elsewhere now."""
+        """Add the links of other chunks whose target may have changed."""
         changed = self._before ^ self._after
         stems = {key.lstrip("/#@").partition("/")[0] for key in changed if not key.startswith("/=")}
         for part in _batched(sorted(stems)):

@@ -130,7 +130,7 @@ class Session(Protocol):
         """
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
-        """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
+        """Return the number of chunks that contain each term; absent terms are left out."""
 
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
@@ -143,13 +143,13 @@ class Session(Protocol):
         """Return damage of the file itself. If there is any, other checks are meaningless."""
 
     def count_orphans(self, table: str) -> int:
-        """Return how many rows of a table refer to a missing row."""
+        """Return the number of rows of a table that refer to a missing row."""
 
     def drop_orphans(self, table: str) -> None:
         """Delete the rows of a table that refer to a missing row."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
-        """Return whether the keyword index matches the terms of the chunks."""
+        """Return True if the keyword index matches the terms of the chunks."""
 
     def rebuild_terms(self, namespace: Namespace) -> int:
         """Build the keyword index again from the terms of the chunks; return its number of rows."""

@@ -51,9 +51,9 @@ def embedded_text(entity: FactEntity) -> str:
 
 def named_entities(facts: Sequence[Fact], entities: Sequence[FactEntity]) -> list[FactEntity]:
     """
-    Return the entities that facts need:
+    Return the entities that facts need.
 
-    `entities`, then entities with only a name for other subjects and objects.
+    These are `entities`, then entities with only a name for all other subjects and objects.
     """
     found = {entity.key: entity for entity in entities}
     for fact in facts:

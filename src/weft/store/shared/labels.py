@@ -38,7 +38,7 @@ def wanted_labels(where: Filter) -> list[WantedLabel]:
 
 
 def passes(metadata: Metadata, where: Filter) -> bool:
-    """Return whether metadata has all labels that a filter requires."""
+    """Return True if metadata has all labels that a filter requires."""
     found = labels(metadata)
     return all(
         (label.key, label.value) in found or (label.key, label.alternative) in found for label in wanted_labels(where)

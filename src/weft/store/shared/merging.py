@@ -88,7 +88,7 @@ def deduplicated(extraction: Extraction) -> Extraction:
 
 
 def same_statements(first: Extraction, second: Extraction) -> bool:
-    """Return whether two extractions have the same nominations and claims, in any order."""
+    """Return True if two extractions have the same nominations and claims, in any order."""
     return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
 
 

@@ -84,7 +84,7 @@ def locate_broken(text: str, *, source: str, start_line: int, keys: Collection[s
 
 
 def derive_statements(links: Iterable[LinkRow], pages: PageLookup) -> dict[LinkRow, LinkStatements]:
-    """Return the statements that follow from each link; none for a link that leads nowhere."""
+    """Return the statements that follow from each link; none for a link without a target."""
     rows = list(links)
     targets = resolve(dict.fromkeys((row.source, row.target) for row in rows), pages.find_pages)
     keys = {row.source for row in rows} | {target.page for target in targets.values()}

@@ -185,5 +185,5 @@ class SqliteSession:
         return len(derived)
 
     def _has_written(self) -> bool:
-        """Return whether this transaction has written. Its rows may be rolled back and must not be indexed."""
+        """Return True if this transaction has written. Its rows may be rolled back and must not be indexed."""
         return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE

@@ -59,7 +59,7 @@ def find_module(
     """
     Return the module name of a file by the files around it.
 
-    `has_file(n, name)` tells whether the n-th folder above the file, from 0, contains a file of this name.
+    `has_file(n, name)` returns True if the n-th folder above the file, from 0, contains a file of this name.
     `read(n, name)` returns the text of such a file; empty if there is none.
     """
     path = PurePosixPath(source.replace("\\", "/"))

@@ -29,7 +29,7 @@ class _Part:
     path: tuple[str, ...]
     """Names of the definition; empty for the module."""
     is_header: bool = False
-    """Whether it is the header of a class whose members follow."""
+    """True if it is the header of a class whose members follow."""
 
 
 def syntax_sections(text: str, syntax: Syntax, *, module: str, max_tokens: int, min_tokens: int) -> list[Section]:
@@ -52,7 +52,7 @@ class _Step:
     """Names of the definition that the lines before it belong to."""
     is_end: bool = False
     is_first: bool = False
-    """Whether it is the first member of a class."""
+    """True if it is the first member of a class."""
 
 
 class _Source:
@@ -156,7 +156,7 @@ def _join_small(source: _Source, parts: Sequence[_Part], *, max_tokens: int, min
 
 
 def _are_near(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Return whether two parts have the same parent, or one is the parent of the other."""
+    """Return True if two parts have the same parent, or one is the parent of the other."""
     return first[:-1] == second[:-1] or first == second[:-1] or first[:-1] == second
 
 

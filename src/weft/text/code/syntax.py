@@ -50,15 +50,15 @@ class Definition:
     parent: int
     """Index of the enclosing definition, or `MODULE_SCOPE`."""
     is_local: bool
-    """Whether it is inside a function."""
+    """True if it is inside a function."""
     is_continued: bool = False
-    """Whether it only adds members to a class: an `impl` of Rust."""
+    """True if it only adds members to a class: an `impl` of Rust."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further captures, such as the receiver of a Go method."""
 
     @property
     def name(self) -> str:
-        """Return its own name."""
+        """Return the name without its parents."""
         return self.path[-1]
 
 
@@ -100,7 +100,7 @@ class Syntax:
 
 
 def has_parser(document: Document) -> bool:
-    """Return whether the grammar of a document is installed."""
+    """Return True if the grammar of a document is installed."""
     return load_grammar(find_grammar(document)) is not None
 
 
@@ -141,7 +141,7 @@ def _iter_roots(matches: Sequence[Match]) -> list[tuple[str, tuple[int, int, int
 
 
 def _is_alone(data: bytes, start: int) -> bool:
-    """Return whether only white space precedes an offset in its line."""
+    """Return True if only white space precedes an offset in its line."""
     return not data[data.rfind(b"\n", 0, start) + 1 : start].strip()
 
 

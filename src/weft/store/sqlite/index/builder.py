@@ -185,7 +185,7 @@ class IndexBuilder:
                 folder.delete_leftovers()
 
     def _may_have_rows(self, db: Session, target: Target, count: int) -> bool:
-        """Return whether there may be this many unindexed rows. The check is cheap: it also counts deleted rows."""
+        """Return True if there may be this many unindexed rows. The check is cheap: it also counts deleted rows."""
         manifest = self._indexes.folder.read_manifest(target.name)
         return last_number(db, target) - (manifest.high if manifest else 0) >= count
 

@@ -74,19 +74,19 @@ class SegmentContents:
             return entry.content
 
     def are_ready(self, files: Iterable[SegmentFile]) -> bool:
-        """Return whether all these files are loaded; start to load the missing ones."""
+        """Return True if all these files are loaded; start to load the missing ones."""
         requested = [self.request(file) for file in files]
         return all(content.done() for content in requested)
 
     def are_unchanged(self, files: Iterable[SegmentFile]) -> bool:
-        """Return whether the files are unchanged since their verification. A private copy cannot change."""
+        """Return True if the files are unchanged since their verification. A private copy cannot change."""
         if self.is_resident:
             return True
         entries = self._entries
         return all((entry := entries.get(file.file)) and entry.stamp == self._stamp(file) for file in files)
 
     def drop(self, files: Iterable[SegmentFile]) -> None:
-        """Drop the contents of files that no manifest lists any more."""
+        """Drop the contents of files that no manifest lists."""
         with self._lock:
             for file in files:
                 self._entries.pop(file.file, None)

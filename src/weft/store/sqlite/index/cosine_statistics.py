@@ -53,7 +53,7 @@ class _Statistics(NamedTuple):
     covariance: NDArray[np.float32]
 
     def is_old(self, *, total: int, last: int) -> bool:
-        """Return whether more than a tenth of the vectors was added or deleted since the sample."""
+        """Return True if more than a tenth of the vectors was added or deleted since the sample."""
         return 10 * max(abs(total - self.total), abs(last - self.last)) > self.total
 
 

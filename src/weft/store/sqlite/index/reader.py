@@ -275,6 +275,6 @@ def _read_state(db: Session, namespace: Namespace) -> _NamespaceState:
 
 
 def _covers(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:
-    """Return whether a transaction sees the state that an index was built from, or a later one."""
+    """Return True if a transaction sees the state that an index was built from, or a later one."""
     last_assigned = db.one("last_given_entity") if target.kind == "entities" else manifest.high
     return generation >= manifest.generation and last_assigned >= manifest.high

@@ -18,7 +18,7 @@ Files are written under a new random name and never changed, so that processes w
 
     1. write `<name>.<hex>.partial`, fsync
     2. rename to `<name>.<hex>.segment` or `.ids`
-    3. replace the manifest: from here on the segment counts
+    3. replace the manifest: from now on the segment is part of the index
     4. delete the files of this target that the manifest does not list
 
 A process killed before step 4 leaves files that no manifest lists. The next process that takes the build lock deletes
@@ -167,7 +167,7 @@ class IndexFolder:
             return SegmentFile(file, read.tell(), head, crc)
 
     def has_leftovers(self) -> bool:
-        """Return whether files exist that no manifest lists. A running or interrupted build leaves such files."""
+        """Return True if files exist that no manifest lists. A running or interrupted build leaves such files."""
         return any(self._unlisted())
 
     def delete_leftovers(self) -> None:
@@ -202,7 +202,7 @@ class IndexFolder:
     @contextmanager
     def build_lock(self) -> Iterator[bool]:
         """
-        Try to take the build lock; yield whether it was free. The lock ends with the process, even a killed one.
+        Try to take the build lock; yield True if it was free. The lock ends with the process, even a killed one.
 
         Raises `OSError` if the folder cannot be written.
 

@@ -47,7 +47,7 @@ class Target:
 
 @cache
 def can_index(kind: TargetKind) -> bool:
-    """Return whether the packages for an index are installed: vectors need the extra `scale`."""
+    """Return True if the packages for an index are installed: vectors need the extra `scale`."""
     return kind == "keywords" or find_spec("usearch") is not None
 
 
@@ -91,7 +91,7 @@ def read_row_checksums(db: Session, target: Target, numbers: Sequence[int]) -> d
 
 
 def matches_file(db: Session, target: Target, manifest: Manifest) -> bool:
-    """Return whether an index was built from this file, and not from one that a backup has replaced."""
+    """Return True if an index was built from this file, and not from one that a backup has replaced."""
     last_assigned: dict[str, int] = dict(db.run("given_numbers"))
     if manifest.dimension != target.dimension or last_assigned.get(target.kind, 0) < manifest.high:
         return False
