@@ -88,7 +88,7 @@ class BoundReached(ModelUnavailable):
     """A cost limit is reached; `bound` names it. Earlier replies are kept."""
 
     def __init__(self, bound: str, *, hint: str) -> None:
-        super().__init__(f"the limit of {bound} is reached", hint=hint)
+        super().__init__(f"reached the limit of {bound}", hint=hint)
         self.bound = bound
 
 
@@ -100,7 +100,7 @@ class MissingExtra(WeftError, ImportError):
     """An optional dependency is not installed. The hint names the pip command."""
 
     def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(f"{package!r} is not installed", hint=f"pip install 'weft-search[{extra}]'")
+        super().__init__(f"{package!r} is not installed", hint=f"run pip install 'weft-search[{extra}]'")
 
 
 def _bare(kind: type[WeftError], args: tuple[Any, ...]) -> WeftError:

@@ -70,4 +70,4 @@ def test_a_file_is_created_and_migrated(weft_here, tmp_path):
     assert done == [f"schema {number}" for number in range(4, max(migrations) + 1)]
     assert weft_here("db", "migrate", "--db", "old.db") == "old.db: up to date\n"
     assert weft_here("db", "check", "--db", "old.db") == "no problems found\n"
-    assert "ends with the process" in weft_here("db", "init", "--db", ":memory:", expect=1)
+    assert "lost when the process ends" in weft_here("db", "init", "--db", ":memory:", expect=1)

@@ -19,7 +19,7 @@ def test_doctor_warns_of_the_other_distribution(weft, tmp_path):
     found = weft("doctor", "--json", PYTHONPATH=str(metadata.parent)).json
 
     (finding,) = [row for row in found if row["what"] == "distribution weft"]
-    assert finding["state"] == "warning" and finding["hint"] == "pip uninstall weft"
+    assert finding["state"] == "warning" and finding["hint"] == "run pip uninstall weft"
     assert finding["detail"] == "the distribution weft 0.3 is another project"
 
 

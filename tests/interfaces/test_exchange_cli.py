@@ -76,7 +76,7 @@ def test_passages_that_are_not_found_are_counted(weft, tmp_path):
         (("import", "none.txt", "--name", "*"), 1, "none.txt"),
         (("import", "none.txt", "--format", "xml"), 2, "'xml' is not one of"),
         (("import", "none.txt", "--remove"), 1, "does not exist"),
-        (("export", "g.txt"), 2, "give --format, or use one of"),
+        (("export", "g.txt"), 2, "pass --format, or use one of"),
         (("export",), 1, "does not exist"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -18,7 +18,7 @@ def test_repair_does_not_recommend_itself(weft, notes, tmp_path):
 def test_a_fact_that_ends_before_it_begins_is_explained(weft):
     """The hint depends on the options."""
     fact = ("fact", "add", "tea", "tastes", "good", "--valid-to", "2025-01-01")
-    assert "hint: set valid_from too" in weft(*fact, expect=1).err
+    assert "hint: also set valid_from" in weft(*fact, expect=1).err
     said = weft(*fact, "--valid-from", "2026-05-01", expect=1).err
     assert "set valid_to to a time after valid_from" in said and "too" not in said
 

@@ -119,9 +119,9 @@ def test_wrong_options_are_refused_before_the_first_question(engine):
     """With what would be right."""
     with pytest.raises(ConfigError, match="top_k: 0"):
         WeftRetriever(engine, top_k=0)
-    with pytest.raises(ConfigError, match="expected one of vector"):
+    with pytest.raises(ConfigError, match=r"invalid search\.method"):
         WeftRetriever(engine, method="magic")
-    with pytest.raises(ConfigError, match="engine is a str"):
+    with pytest.raises(ConfigError, match="invalid engine of type str"):
         WeftRetriever("weft.db")
     with pytest.raises(TypeError, match="similarity_top_k"):
         WeftRetriever(engine, similarity_top_k=3)
@@ -181,7 +181,7 @@ def test_callbacks_are_told(engine):
 def test_what_is_no_question_is_refused(retriever, question):
     """Before the engine is asked."""
     check_refused(
-        InputError, "the question is", lambda: retriever.retrieve(question), lambda: retriever.aretrieve(question)
+        InputError, "invalid question", lambda: retriever.retrieve(question), lambda: retriever.aretrieve(question)
     )
 
 

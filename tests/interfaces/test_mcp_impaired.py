@@ -205,7 +205,7 @@ def test_a_locked_file_is_an_answer_too(tmp_path, monkeypatch):
 
     assert added.is_error
     assert "busy" in added.structured_content["warning"]
-    assert added.structured_content["action"] == "try again after the other process has finished"
+    assert added.structured_content["action"] == "run the command again after that process has finished"
     assert stats.structured_content["documents"] == len(PAGES)
     assert found.structured_content["results"]
 

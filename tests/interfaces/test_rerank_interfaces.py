@@ -60,13 +60,13 @@ def test_the_command_line_answers_where_the_endpoint_fails(weft, notes, endpoint
 
     assert "notes/auth.md" in told.out
     assert "note: not re-ranked, the order of the search is kept: " in told.out
-    assert "refused with 401" in told.out
+    assert "returned status 401" in told.out
     assert "r-secret" not in told.out + told.err
 
 
 def test_asking_for_a_reranker_that_is_not_set_is_wrong_usage(weft, notes):
     weft("index", "notes", "-q")
-    assert "rerank.model names no reranker" in weft("query", QUESTION, "--rerank", expect=2).err
+    assert "rerank.model is not set" in weft("query", QUESTION, "--rerank", expect=2).err
 
 
 def test_http_reranks_by_the_settings_or_the_question(tmp_path, endpoint):

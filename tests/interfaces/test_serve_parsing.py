@@ -130,5 +130,5 @@ def test_a_worker_fails_the_job_of_a_hostile_document_at_once(tmp_path, monkeypa
 
         assert (tally.done, tally.failed) == (1, 1)
         assert (failed.source, failed.attempts) == ("big", 1)
-        assert failed.error == "too large: parsing gave more than 1 MiB of output"
+        assert failed.error == "too large: parsing produced more than 1 MiB"
         assert [document.source for document in engine.documents()] == ["small"]

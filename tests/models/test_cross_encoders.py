@@ -91,7 +91,7 @@ def test_a_model_that_cannot_be_loaded_says_why(opener: Callable[[str], Reranker
 @pytest.mark.parametrize("opener", ["sentence_transformers"], indirect=True)
 def test_a_classifier_is_no_reranker(opener: Callable[[str], Reranker]) -> None:
     """A model with several labels gives several numbers for a text; fastembed lists none."""
-    with pytest.raises(BadModelOutput, match="not a reranking model"):
+    with pytest.raises(BadModelOutput, match="returned scores of shape"):
         opener("labels").rerank("q", ["a", "b"])
 
 
@@ -191,7 +191,7 @@ def test_sentence_transformers_itself_runs_a_model(tmp_path: Path, monkeypatch: 
     first = reranker.rerank("cats", ["dogs bark", "sleep", "cats"])
     assert len(set(first)) == 3
     assert reranker.rerank("cats", ["cats", "sleep", "dogs bark"]) == pytest.approx(first[::-1], abs=1e-5)
-    with pytest.raises(BadModelOutput, match="not a reranking model"):
+    with pytest.raises(BadModelOutput, match="returned scores of shape"):
         SentenceTransformersReranker(str(tmp_path / "3"), device="cpu").rerank("q", ["cats"])
     with pytest.raises(ModelUnavailable, match="nowhere"):
         SentenceTransformersReranker(str(tmp_path / "nowhere"), device="cpu").rerank("q", ["a"])

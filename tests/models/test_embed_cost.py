@@ -150,7 +150,7 @@ def test_a_price_that_is_not_known_is_not_guessed(
     assert weft("estimate", "texts")["embedder"]["cost"] is None
     assert "unknown price, set models.prices" in weft("estimate", "texts", as_json=False)
     message = weft("index", "texts", "--max-cost", "1", expect=2)
-    assert "cannot be limited" in message and "models.prices" in message
+    assert "cannot limit the cost" in message and "models.prices" in message
 
 
 @pytest.mark.parametrize(

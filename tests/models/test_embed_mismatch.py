@@ -31,7 +31,7 @@ def test_another_model_under_the_same_name_is_refused(
     endpoint.default = lambda request: vectors(request, dimension=8)
     message = weft("index", "texts", expect=1)
 
-    assert OTHER_LENGTH in message and "rename the new model there and run weft reembed" in message
+    assert OTHER_LENGTH in message and "give the new one another name and run weft reembed" in message
     assert OTHER_LENGTH in weft("query", "Passage 1")["degraded"]
     assert (weft("stats")["documents"], weft("check")) == (3, [])
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "another"))  # where no vector of it is known
@@ -49,7 +49,7 @@ def test_the_same_name_at_another_address_is_another_model(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     message = weft("index", "texts", expect=1)
 
-    assert "name another model of that name" in message
+    assert "name another model with that name" in message
     assert "or restore models.base_url and models.dimensions" in message
     assert "or pass --embedder" not in message
 
@@ -66,11 +66,11 @@ def test_an_endpoint_that_does_not_shorten_vectors_is_reported(
 @pytest.mark.parametrize(
     ("answer", "key", "hint"),
     [
-        (in_json({}, status=401), "", "no key was sent: set OPENAI_API_KEY"),
+        (in_json({}, status=401), "", "set OPENAI_API_KEY; no key was sent"),
         (in_json({}, status=403), "sk-a", "set OPENAI_API_KEY to a valid key"),
         (Answer(status=404), "", "correct the name of the model, or set `models.base_url`"),
         (in_json({"error": {"code": "insufficient_quota"}}, status=429), "", "raise the quota of the account"),
-        (in_json({}, status=503, Retry_After="3600"), "", "try again later; finished work is kept"),
+        (in_json({}, status=503, Retry_After="3600"), "", "in a few minutes; finished work is kept"),
         (Answer(body=b"<html>"), "", "usually ends with /v1"),
     ],
 )

@@ -207,7 +207,7 @@ def test_a_question_is_answered_in_the_order_of_the_endpoint(endpoint: Endpoint)
         ([Answer(status=401, body=b"{}")], "401"),
         ([Answer(status=429, body=b"{}", headers={"retry-after": "50"})], "429"),
         ([Answer(status=400, body=b"{}")], "400"),
-        ([results((7, 0.1))], "returned the index"),
+        ([results((7, 0.1))], "returned the invalid index"),
         ([results((0, float("nan")))], "nan"),
         ([Answer(delay=1.0)], "deadline of 200 ms"),
     ],

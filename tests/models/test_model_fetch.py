@@ -224,7 +224,7 @@ def test_any_other_file_of_the_users_own_is_refused_but_kept(index: Path) -> Non
 
 def test_a_missing_wheel_is_a_model_error(index: Path) -> None:
     """A mistyped path is no traceback."""
-    with pytest.raises(ModelUnavailable, match="cannot be read"):
+    with pytest.raises(ModelUnavailable, match="cannot read"):
         read_wheel(index / "absent.whl", model=make_model(index))
 
 

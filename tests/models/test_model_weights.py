@@ -85,5 +85,5 @@ def test_weights_of_another_width_are_refused() -> None:
 
 def test_a_file_that_is_no_safetensors_is_refused() -> None:
     """The reader reports what is wrong."""
-    with pytest.raises(ModelUnavailable, match="cannot be read"):
+    with pytest.raises(ModelUnavailable, match="cannot read the weights"):
         read_safetensors(b"nonsense", architecture=make_architecture())

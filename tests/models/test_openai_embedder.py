@@ -204,7 +204,7 @@ def test_an_endpoint_that_is_not_there_is_unavailable(endpoint: Endpoint, waits:
     """The message names the address, the hint what to check."""
     endpoint.url = "http://127.0.0.1:9/v1"
 
-    with pytest.raises(ModelUnavailable, match="cannot be reached") as caught:
+    with pytest.raises(ModelUnavailable, match="cannot reach") as caught:
         open_embedder(endpoint, waits=waits).embed(["a"])
 
     assert len(waits) == 3
@@ -245,13 +245,13 @@ def test_an_exhausted_quota_is_not_tried_again(
         (in_json([]), "no list"),
         (in_json({"data": ["x", "y"]}), "no list"),
         (in_json({"data": [{"index": 0, "embedding": [1.0]}]}), "1 vectors for 2 texts"),
-        (in_json({"data": [{"index": 0, "embedding": [1.0]}] * 2}), "numbered"),
-        (in_json({"data": [{"index": "0", "embedding": [1.0]}] * 2}), "numbered"),
-        (in_json({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}), "one length"),
-        (in_json({"data": [{"embedding": "abc"}, {"embedding": "abc"}]}), "not numbers"),
+        (in_json({"data": [{"index": 0, "embedding": [1.0]}] * 2}), "with the indexes"),
+        (in_json({"data": [{"index": "0", "embedding": [1.0]}] * 2}), "with the indexes"),
+        (in_json({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}), "invalid vectors"),
+        (in_json({"data": [{"embedding": "abc"}, {"embedding": "abc"}]}), "invalid vectors"),
         (in_json({"data": [{"embedding": []}, {"embedding": []}]}), "shape"),
-        (in_json({"data": [{}, {}]}), "shape|not numbers"),
-        (in_json({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}), "not finite"),
+        (in_json({"data": [{}, {}]}), "shape|invalid vectors"),
+        (in_json({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}), "non-finite"),
         (in_json({"data": [{"embedding": [1.0]}, {"embedding": [0.0]}]}), "zero"),
     ],
 )

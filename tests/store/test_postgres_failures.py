@@ -57,7 +57,7 @@ def test_no_server_at_the_address(place):
     error = refused(make_conninfo("", host=host, port=port, user="me", password=SECRET, dbname="weft"))
 
     assert isinstance(error, StoreUnavailable)
-    assert str(error) == f"no PostgreSQL server answers at {place}/weft"
+    assert str(error) == f"no PostgreSQL server responds at {place}/weft"
     assert "host and the port" in error.hint
 
 
@@ -161,7 +161,7 @@ def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said)
         pytest.raises(StoreUnavailable, match=said) as caught,
     ):
         database.store("default").delete([document_id("default", "a")])
-    assert "try again" in caught.value.hint
+    assert "run the command again" in caught.value.hint
     assert content(postgres_dsn) == before
     database.close()
 

@@ -128,7 +128,7 @@ def test_unreadable_metadata_is_reset_and_the_document_is_indexed_again(database
     damage("UPDATE document SET metadata = '{' WHERE source = 'plum' AND namespace = 1")
     store = database.store("default")
 
-    with pytest.raises(StoreCorrupt, match="the metadata of 'plum' cannot be read") as caught:
+    with pytest.raises(StoreCorrupt, match="cannot read the metadata of 'plum'") as caught:
         store.documents([PLUM])
     assert "weft repair" in caught.value.hint
     assert [problem.what for problem in database.check()] == ["the metadata of 'plum' cannot be read"]
@@ -189,7 +189,7 @@ def test_a_key_that_cannot_be_read_is_revoked(database, damage, column):
     """Its rights are unknown. It is not deleted, because an interface without any key is open."""
     damage(f"UPDATE api_key SET {column} = 'x' WHERE id = 'a1'")
 
-    with pytest.raises(StoreCorrupt, match="the key 'a1' cannot be read"):
+    with pytest.raises(StoreCorrupt, match="cannot read the key 'a1'"):
         database.keys.all()
     assert [problem.what for problem in database.check()] == ["the key 'a1' ('server') cannot be read"]
     assert database.repair()
@@ -265,12 +265,12 @@ def test_a_vector_of_the_wrong_length_is_dropped(database, damage, kind):
 
 
 BLOBS = {
-    "a vector": ("UPDATE chunk_vector SET vector = x'0102'", "a vector of a chunk cannot be read"),
+    "a vector": ("UPDATE chunk_vector SET vector = x'0102'", "cannot read a vector of a chunk"),
     "all vectors too long": (
         "UPDATE chunk_vector SET vector = zeroblob(24)",
-        "a vector of a chunk cannot be read",
+        "cannot read a vector of a chunk",
     ),
-    "a posting": ("UPDATE posting SET entries = x'010203'", "the keyword index cannot be read"),
+    "a posting": ("UPDATE posting SET entries = x'010203'", "cannot read the keyword index"),
     "bytes that are no text": ("UPDATE chunk SET text = CAST(x'ff41' AS TEXT)", "contains text that is not UTF-8"),
 }
 

@@ -234,5 +234,5 @@ def test_what_is_stated_of_two_hides_that_they_are_named_together():
 @pytest.mark.parametrize("format", ["narrativ", "", 3])
 def test_an_unknown_format_is_refused(engine, result, format):
     """With those there are."""
-    with pytest.raises(ConfigError, match="expected one of evidence, graph"):
+    with pytest.raises(ConfigError, match=r"invalid context\.format"):
         engine.context(result, format=format)

@@ -73,7 +73,7 @@ def test_ids_are_compared_as_text(folder):
 )
 def test_malformed_judgements_are_refused_with_their_line(folder, judged, line):
     """Not skipped: a set that is half read measures something else."""
-    with pytest.raises(InputError, match=f"line {line} of the judgements"):
+    with pytest.raises(InputError, match=f"invalid judgement in line {line}:"):
         read_cases(folder(judged=judged))
 
 
@@ -93,13 +93,13 @@ def test_malformed_judgements_are_refused_with_their_line(folder, judged, line):
 )
 def test_malformed_questions_are_refused_with_their_line(folder, line):
     """As clear as for the judgements."""
-    with pytest.raises(InputError, match="line 2 of the queries"):
+    with pytest.raises(InputError, match="invalid query in line 2"):
         read_cases(folder(queries=json.dumps(QUERIES[0]) + f"\n{line}\n"))
 
 
 def test_a_set_without_gold_is_refused(folder):
     """There would be nothing to measure."""
-    with pytest.raises(InputError, match="no question with a judged document"):
+    with pytest.raises(InputError, match="no question with a relevant document"):
         read_cases(folder(judged="q9\td1\t1\n"))
 
 

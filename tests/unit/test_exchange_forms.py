@@ -87,7 +87,7 @@ def test_a_broken_triple_never_loses_the_rest():
         "line 3: JSON: nested too deeply",
         "line 4: object is missing",
         "line 5: subject is missing",
-        "line 6: neither an object nor a list",
+        "line 6: expected an object or a list",
     )
 
 
@@ -191,8 +191,8 @@ def test_openie_lines_name_their_passage():
     assert graph.skipped == (
         "line 2, entities 2: name is missing",
         "line 2, triples 1: expected three or four values, got 2",
-        "line 2, triples 2: not a list",
-        "line 3: entities: not a list",
+        "line 2, triples 2: expected a list",
+        "line 3: entities: expected a list",
     )
 
 
@@ -213,7 +213,7 @@ def test_openie_documents_bring_their_text():
     assert [(passage.id, passage.text) for passage in graph.passages] == [("chunk-1", "Oslo\nOslo lies north.")]
     assert [(entity.name, entity.passages) for entity in graph.entities] == [("Oslo", ("chunk-1",)), ("Fog", ())]
     assert ends(graph) == [("Fog", "hides", "Oslo")]
-    assert graph.skipped == ("doc 2: passage without id", "doc 3: not an object")
+    assert graph.skipped == ("doc 2: id of the passage is missing", "doc 3: expected an object")
 
 
 ENTITY = {"type": "entity", "name": "Atlas", "entityType": "service", "observations": ["is slow", "runs\non Linux", 3]}
@@ -247,7 +247,7 @@ def test_broken_memory_lines_are_skipped():
 
     assert names(graph) == ["Atlas"]
     assert graph.relations == ()
-    assert graph.skipped[:3] == ("line 2: name is missing", "line 3: object is missing", "line 4: not an object")
+    assert graph.skipped[:3] == ("line 2: name is missing", "line 3: object is missing", "line 4: expected an object")
     assert graph.skipped[3].startswith("line 5: JSON: ")
 
 
@@ -290,7 +290,7 @@ def test_a_custom_knowledge_graph_is_read():
     assert cairn.passages == ("d1", "d9")
     assert (first.type, first.weight, first.description, first.passages) == ("runs_on", 2.0, "Hosting", ("d1",))
     assert (second.type, second.target, second.weight, second.passages) == ("related_to", "Delta", 5.0, ())
-    assert graph.skipped == ("entity 4: name is missing", "entity 5: not an object")
+    assert graph.skipped == ("entity 4: name is missing", "entity 5: expected an object")
 
 
 @pytest.mark.parametrize(

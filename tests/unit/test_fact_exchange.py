@@ -128,7 +128,7 @@ def test_what_cannot_be_taken_as_it_stands_is_said(engine, write):
         "line 3: name '🚀' has neither letters nor digits",
         "line 4: relationType is missing",
         "line 5: JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
-        "line 6: not an object",
+        "line 6: expected an object",
     )
     assert [line.split(":")[0] for line in receipt.refused] == ["Key observation"] * 2
     assert secret not in str(receipt)

@@ -113,8 +113,8 @@ def test_a_document_that_ends_its_process_is_skipped_and_the_next_one_is_read(tm
     reasons, found = outcomes(engine, pool, items)
 
     assert reasons == ["a", "broken", "c", "broken", "first", "broken", "f"]
-    assert found[1].detail == "the parser process was ended by SIGKILL"
-    assert found[3].detail == "the parser process was ended by SIGSEGV"
+    assert found[1].detail == "the parser process was killed (SIGKILL)"
+    assert found[3].detail == "the parser process was killed (SIGSEGV)"
     assert found[5].detail == "ZeroDivisionError: a bug"
 
 
@@ -153,12 +153,12 @@ def test_output_is_limited(tmp_path, engine, pool, monkeypatch):
     reasons, found = outcomes(engine, pool, files(tmp_path, "a.give", "b.print"))
 
     assert reasons == ["too large", "printed"]
-    assert found[0].detail == "parsing gave more than 1 MiB of output"
+    assert found[0].detail == "parsing produced more than 1 MiB"
 
 
 def test_an_invalid_text_is_an_error_of_the_caller(engine, pool):
     """As in process; the parser process stays in use."""
-    with pytest.raises(InputError, match="cannot be stored"):
+    with pytest.raises(InputError, match="cannot store"):
         list(engine.prepare([TextInput(source="a", text="Text.", metadata={"x": float("nan")})], parsers=pool))
     (plan,) = engine.prepare([TextInput(source="b", text="Two 𝄞 halves.")], parsers=pool)
     assert plan.chunks[0].text == "Two 𝄞 halves."

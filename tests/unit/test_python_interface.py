@@ -112,7 +112,7 @@ def test_a_fact_of_other_types_is_refused(engine, wrong):
 
 def test_a_time_that_is_none_is_refused(engine):
     """A text is read by the doors that take texts."""
-    with pytest.raises(InputError, match="not a time"):
+    with pytest.raises(InputError, match="invalid time"):
         engine.memory.recall("lamp", as_of="2026-01-01")
 
 

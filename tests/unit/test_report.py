@@ -61,7 +61,7 @@ def test_a_page_without_a_place_for_figures_is_left_alone(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("mine")
 
-    with pytest.raises(InputError, match="no marks"):
+    with pytest.raises(InputError, match="no markers"):
         write_page(ROWS, page)
     assert page.read_text() == "mine"
 

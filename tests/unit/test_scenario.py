@@ -106,12 +106,12 @@ def _no_embedder():
         ({"id": "a", "at": "2026-01-05", "subject": "x", "predicate": "y", "value": "z"}, "two statements"),
         ({"at": "2026-01-05", "confirm": "zz"}, "confirm of 'zz'"),
         ({"at": "2025-01-05", "reject": "a"}, "no statement before 2025"),
-        ({"question": "?", "kind": "k", "as_of": "2026-01-05", "expected": ["zz"]}, "'zz', which is not stated"),
+        ({"question": "?", "kind": "k", "as_of": "2026-01-05", "expected": ["zz"]}, "unknown statement 'zz'"),
         ({"question": "?", "kind": "k", "expected": []}, "line 12 of 'scenario.jsonl': missing key 'as_of'"),
         ({"id": "f", "at": "yesterday", "subject": "x", "predicate": "y", "value": "z"}, "yesterday"),
         ({"id": "f", "at": "2026-01-05", "subject": "x", "value": "z"}, "expected an object with subject"),
         ({"settings": {"per_entity": 3}}, "unknown setting 'per_entity'"),
-        ("text", "not an object"),
+        ("text", "expected a JSON object"),
     ],
 )
 def test_a_wrong_line_is_an_error_that_says_which(write, line, said):
@@ -125,7 +125,7 @@ def test_an_expected_fact_must_hold_at_its_time(write):
     """A question that expects what was rejected is a mistake in the scenario."""
     wrong = {"question": "What do I own?", "kind": "user", "as_of": "2026-03-01", "expected": ["d"]}
 
-    with pytest.raises(InputError, match="expects 'd', which is not valid on 2026-03-01"):
+    with pytest.raises(InputError, match="expects fact 'd', which is not valid on 2026-03-01"):
         evaluate_facts(write([*LINES, wrong]), settings=Settings(), embedder=FakeEmbedder())
 
 

@@ -122,7 +122,7 @@ def calibrate(
     if fitted == before or judgement.area < MIN_AREA:
         raise InputError(
             f"own and foreign probes of namespace {store.namespace!r} are indistinguishable "
-            f"(area under ROC {judgement.area:.2f}); the calibration of the embedder stays",
+            f"(ROC AUC {judgement.area:.2f}); the calibration of the embedder is kept",
             hint="index longer prose; short texts, tables and code make poor probes",
         )
     found = round(judgement.area, 4)
@@ -240,7 +240,7 @@ def _fit(probes: Sequence[_Probe], before: Calibration) -> Calibration:
 
 
 def _fit_cosine(probes: Sequence[_Probe], before: Calibration) -> Curve | None:
-    """Return the fitted cosine curve, and the old word curve: probes share more words with chunks than questions do."""
+    """Return the fitted cosine curve and the old word curve. Probes share too many words with chunks to fit words."""
     own, foreign = _split(probes)
     cosines = [_values(probe.cosine or 0.0 for probe in kind) for kind in (own, foreign)]
     beside = before.beside

@@ -70,7 +70,7 @@ def _installation() -> Iterator[Finding]:
             yield Finding(what=f"extra {extra}", state="ok", detail=module)
         else:
             yield Finding(
-                what=f"extra {extra}", state="absent", detail=module, hint=f"pip install 'weft-search[{extra}]'"
+                what=f"extra {extra}", state="absent", detail=module, hint=f"run pip install 'weft-search[{extra}]'"
             )
 
 
@@ -80,7 +80,7 @@ def _foreign_distribution() -> Iterator[Finding]:
         detail = f"the distribution weft {version('weft')} is another project"
     except PackageNotFoundError:
         return
-    yield Finding(what="distribution weft", state="warning", detail=detail, hint="pip uninstall weft")
+    yield Finding(what="distribution weft", state="warning", detail=detail, hint="run pip uninstall weft")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
@@ -92,7 +92,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
             yield Finding(what=f"model {name}", state="ok", detail="fetched")
         else:
             state: Literal["warning", "absent"] = "warning" if wanted else "absent"
-            hint = f"weft models fetch {name}"
+            hint = f"run weft models fetch {name}"
             yield Finding(what=f"model {name}", state=state, detail=f"not fetched ({model.megabytes} MB)", hint=hint)
 
 
@@ -112,7 +112,7 @@ def _reranker(settings: Settings) -> Iterator[Finding]:
 def _store(settings: Settings) -> Iterator[Finding]:
     if is_missing(settings.store.db):
         detail = f"{settings.store.db} does not exist yet"
-        yield Finding(what="store", state="absent", detail=detail, hint="weft index PATH")
+        yield Finding(what="store", state="absent", detail=detail, hint="run weft index PATH")
         return
     try:
         database = open_database(settings)
@@ -146,7 +146,8 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
 def _consistency(database: Database, settings: Settings) -> Iterator[Finding]:
     problems = database.check()
     for problem in problems:
-        hint = "weft repair" if problem.repairable else problem.command or "restore a backup"
+        command = "weft repair" if problem.repairable else problem.command
+        hint = f"run {command}" if command else "restore a backup"
         yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
     if not problems:
         yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is consistent")
@@ -168,23 +169,23 @@ def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]
     if advice := advise_chinese(store):
         yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
     detail, outgrown = describe(store.calibration(), chunks=stats.chunks)
-    hint = "weft calibrate" if outgrown else ""
+    hint = "run weft calibrate" if outgrown else ""
     yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
 
 
 def _replica(settings: Settings) -> Finding:
-    """Check that the replica answers and has the same schema."""
+    """Check that the replica responds and has the same schema."""
     where = shown(settings.store.replica)
     try:
         there, here = find_schema(settings.store.replica), find_schema(settings.store.db)
     except WeftError as error:
         return Finding(what="replica", state="problem", detail=str(error), hint=error.hint)
     if there != here:
-        detail = f"{where} has schema {there}, the store {here}"
+        detail = f"{where} has schema {there}, but the store has schema {here}"
         return Finding(
             what="replica", state="problem", detail=detail, hint="set store.replica to a replica of store.db"
         )
-    return Finding(what="replica", state="ok", detail=f"{where} answers")
+    return Finding(what="replica", state="ok", detail=f"{where} responds")
 
 
 def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
@@ -203,4 +204,4 @@ def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
         yield Finding(what=what, state="warning", detail=f"{name} is not fetched", hint=hint)
     problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
     if problem:
-        yield Finding(what=what, state="warning", detail=problem, hint=commands)
+        yield Finding(what=what, state="warning", detail=problem, hint=f"run {commands}")

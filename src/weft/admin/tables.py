@@ -78,7 +78,10 @@ def _find_file(db: str) -> Path | None:
     check_address(db)
     path = find_path(db)
     if path is None and not is_server(db):
-        raise InputError("a store in memory ends with the process", hint="set --db to a file or a server")
+        raise InputError(
+            "cannot create tables in an in-memory store: they are lost when the process ends",
+            hint="set --db to a file or a server",
+        )
     return path
 
 

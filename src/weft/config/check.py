@@ -121,6 +121,4 @@ _FURTHER: Mapping[str, Callable[[Any], None]] = {
 def check_namespace(name: str) -> None:
     """Raise `ConfigError` if a namespace name is empty, too long or not printable."""
     if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise ConfigError(
-            f"{name[:40]!r} is not a valid namespace", hint="use 1 to 200 printable characters, not only spaces"
-        )
+        raise ConfigError(f"invalid namespace {name[:40]!r}", hint="use 1 to 200 printable characters, not only spaces")

@@ -68,6 +68,7 @@ _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
 """Variables of benchmarks and tests, and variables that Kubernetes sets for a service named weft."""
 RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
 """Prefix of the key variable in the environment, by kind of reranker."""
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "a string"}
 
 
 def read_settings(
@@ -268,7 +269,7 @@ def _constants() -> list[str]:
 
 @cache
 def _known() -> list[str]:
-    """Return the settings that are documented."""
+    """Return the names of all documented settings."""
     return [f"{g}.{item.name}" for g in GROUPS for item in fields(GROUPS[g]) if "constant" not in item.metadata]
 
 
@@ -292,7 +293,7 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
     except (TypeError, ValueError) as error:
         given = shown(value) if isinstance(value, str) else value
         said = "…" if is_server(str(given)) else repr(given)
-        raise ConfigError(f"{key} = {said} ({origin}): {error}") from error
+        raise ConfigError(f"invalid {key}: {said} ({origin})", hint=f"use {error}") from error
 
 
 def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
@@ -309,17 +310,21 @@ def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def _coerce(value: Any, kind: Any) -> Any:
-    """Convert text from the environment, or a TOML value, to the type of a field."""
+    """
+    Convert text from the environment, or a TOML value, to the type of a field.
+
+    Raises `ValueError` or `TypeError` with the expected values as its message: `a whole number`.
+    """
     origin, args = get_origin(kind), get_args(kind)
     if origin in (UnionType, Union):
         return None if value in (None, "") else _coerce(value, next(a for a in args if a is not type(None)))
     if origin is Literal:
         if value not in args:
-            raise ValueError(f"expected one of {', '.join(map(str, args))}")
+            raise ValueError(f"one of {', '.join(map(str, args))}")
         return value
     if origin is tuple:
-        if isinstance(value, dict):
-            raise TypeError("expected a list")
+        if isinstance(value, dict) or not isinstance(value, Iterable):
+            raise TypeError("a list")
         items = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
         return tuple(_coerce(str(item), args[0]) for item in items if item)
     if kind is bool:
@@ -329,7 +334,10 @@ def _coerce(value: Any, kind: Any) -> Any:
             return True
         if str(value).lower() in ("0", "false", "no", "off"):
             return False
-        raise ValueError("expected true or false")
+        raise ValueError("true or false")
     if isinstance(value, (bool, list, dict)) or (kind is int and isinstance(value, float)):
-        raise TypeError(f"expected {kind.__name__}")
-    return kind(value)
+        raise TypeError(_KIND_NAMES[kind])
+    try:
+        return kind(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(_KIND_NAMES[kind]) from error

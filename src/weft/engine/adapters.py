@@ -163,8 +163,8 @@ def _open_account(name: str, options: ModelOptions) -> Account:
     """Return the cost account of an embedder. Raises `ConfigError` if a cost limit is set and the price is unknown."""
     price = find_embedding_price(name, base_url=options.base_url, own=options.prices)
     if price is None and options.max_cost:
-        hint = f"set models.prices = ['{name}=DOLLARS'], in dollars for a million tokens"
-        raise ConfigError(f"the price of {name} is unknown, so its cost cannot be limited", hint=hint)
+        hint = f"set models.prices = ['{name}=DOLLARS'], in dollars per million tokens"
+        raise ConfigError(f"cannot limit the cost of {name}: its price is unknown", hint=hint)
     return Account(price=price, bounds=Bounds(cost=options.max_cost))
 
 
@@ -333,7 +333,7 @@ def open_reranker(settings: Settings) -> Reranker:
     hint = (
         "set rerank.model to cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"
     )
-    raise ConfigError(f"unknown reranker {options.model!r}" if kind else "rerank.model names no reranker", hint=hint)
+    raise ConfigError(f"unknown reranker {options.model!r}" if kind else "rerank.model is not set", hint=hint)
 
 
 def open_timed_reranker(settings: Settings, *, custom: Reranker | None = None) -> TimedReranker:
@@ -395,7 +395,7 @@ def _find_endpoint(settings: Settings) -> tuple[Wire, str, str]:
     protocols: dict[str, Wire] = {"openai": "openai", "anthropic": "anthropic"}
     kind, _, model = settings.llm.model.partition("/")
     if kind not in protocols or not model:
-        raise ConfigError(f"llm.model {settings.llm.model!r} names no language model", hint=LLM_HINT)
+        raise ConfigError(f"invalid llm.model: {settings.llm.model!r}", hint=LLM_HINT)
     return protocols[kind], model, settings.llm.base_url or (settings.models.base_url if kind == "openai" else "")
 
 
@@ -405,8 +405,8 @@ def _find_llm_price(settings: Settings) -> Price | None:
     _, _, base_url = _find_endpoint(settings)
     price = find_price(options.model, base_url=base_url, own=options.prices)
     if price is None and options.max_cost:
-        hint = f"set llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
-        raise ConfigError(f"the price of {options.model} is unknown, so its cost cannot be limited", hint=hint)
+        hint = f"set llm.prices = ['{options.model}=IN/OUT'], in dollars per million tokens"
+        raise ConfigError(f"cannot limit the cost of {options.model}: its price is unknown", hint=hint)
     return price
 
 

@@ -160,8 +160,8 @@ def advise_chinese(store: Store) -> Advice | None:
     share = measure_scripts(store)
     if share.get("kana", 0.0) > MAX_KANA_SHARE or share.get("han", 0.0) < MIN_CHINESE_SHARE:
         return None
-    what = f"{share['han']:.0%} of the text is Chinese, and a dictionary improves its names"
-    return Advice(what=what, hint="pip install 'weft-search[zh]' and index again")
+    what = f"{share['han']:.0%} of the text is Chinese; a dictionary finds more names in it"
+    return Advice(what=what, hint="run pip install 'weft-search[zh]', then index again")
 
 
 def add_advice(receipt: Receipt, *, store: Store, embedder: Embedder | None, settings: Settings) -> Receipt:
@@ -169,7 +169,7 @@ def add_advice(receipt: Receipt, *, store: Store, embedder: Embedder | None, set
     notes = []
     if embedder is not None:
         problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
-        notes += [f"{problem}; better: {commands}"] if problem else []
+        notes += [f"{problem}; run {commands}"] if problem else []
     if settings.graph.extractor != "none" and (advice := advise_chinese(store)):
         notes.append(f"{advice.what}: {advice.hint}")
     return replace(receipt, notes=(*receipt.notes, *notes)) if notes else receipt

@@ -46,7 +46,7 @@ class EmbedderSlot:
     | `loading` | not opened yet, or its weights are being loaded |
     | `ready` | opened |
     | `failed` | opening, loading or the last call failed, see `error`; the next use tries again |
-    | `replaced` | `replace` has put another embedder in |
+    | `replaced` | `replace` has set another embedder |
 
     With `follows`, the namespace determines the embedder, and `follow` opens a changed one.
 
@@ -165,7 +165,7 @@ def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -
         is_remote = card.name.startswith("openai/")
         former = ", or restore models.base_url and models.dimensions" if is_remote else ""
         raise SchemaMismatch(
-            f"{indexed} (dimension {active.dimension}), but the settings now name another model of that name",
+            f"{indexed} (dimension {active.dimension}), but the settings name another model with that name",
             hint=f"run weft reembed --embedder {card.name}{former}",
         )
 

@@ -130,7 +130,8 @@ class Entities:
         """Merge an entity into another as an alias; `unmerge` undoes this. Return the merged entity."""
         first, second = self.get(name), self._documented(into)
         if first.id == second.id:
-            raise InputError(f"{name!r} and {into!r} are already one entity")
+            hint = "run `weft entity unmerge NAME` to separate them"
+            raise InputError(f"{name!r} and {into!r} are already one entity", hint=hint)
         self._store.graph.write_edit("unmerge", first.key, second.key, undo=True)
         self._store.graph.write_edit("merge", first.key, second.key)
         return self.get(into)
@@ -149,7 +150,8 @@ class Entities:
         if target.key != key and not undone:
             graph.write_edit("unmerge", key, target.key)
         elif not undone:
-            raise InputError(f"{name!r} is not merged with anything")
+            hint = "run `weft entity show NAME` to list the aliases of an entity"
+            raise InputError(f"{name!r} is not merged with another entity", hint=hint)
         try:
             return self.get(name)
         except NotFound:
@@ -159,7 +161,8 @@ class Entities:
         """Add another name to an entity."""
         entity, key = self._documented(name), name_key(other)
         if not key or key == entity.key:
-            raise InputError(f"{other[:80]!r} is not a new name of {entity.name!r}")
+            hint = "pass a name with letters or digits that differs from the name of the entity"
+            raise InputError(f"invalid alias {other[:80]!r} of {entity.name!r}", hint=hint)
         self._store.graph.write_edit("alias", key, entity.key)
         spelled = " ".join(other.split())
         if key != spelled and key in self.get(entity.id).aliases:  # no document contains a spelling of it
@@ -170,7 +173,7 @@ class Entities:
         """Change the displayed name of an entity."""
         entity = self._documented(name)
         if not name_key(to):
-            raise InputError(f"{to[:80]!r} is not a valid name")
+            raise InputError(f"invalid name {to[:80]!r}", hint="pass a name with letters or digits")
         for kind, owner, value in self._store.graph.edits():
             if (kind, owner) == ("rename", entity.key):
                 self._store.graph.write_edit("rename", owner, value, undo=True)
@@ -232,7 +235,7 @@ class Entities:
         return [(key, known[key]) for key in _keys(name) if key in known]
 
     def _page_at(self, source: str) -> list[tuple[str, Entity]]:
-        """Return the entity of a page by its path: its own, or that of its title."""
+        """Return the entity of the page at a path, or else the entity of its title."""
         found = self._store.find_documents(Filter(source_prefix=source), limit=1) if source else []
         if not found or found[0].source != source:
             return []

@@ -18,26 +18,28 @@ MAX_LISTED_NAMESPACES = 20
 def check_question(text: Any) -> None:
     """Raise `InputError` if a question is not a string. An empty question is valid and finds nothing."""
     if not isinstance(text, str):
-        raise InputError(f"the question is {show_value(text)}", hint="pass a string")
+        raise InputError(f"invalid question: {show_value(text)}", hint="pass a string")
 
 
 def check_filter(where: Any) -> None:
     """Raise `InputError` if `where` is not a `Filter`, or has fields of a wrong type."""
     if not isinstance(where, Filter):
-        raise InputError(f"where is {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')")
+        raise InputError(
+            f"invalid where: {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')"
+        )
     pairs: Any = where.metadata
     ids: Any = where.documents
     if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
         raise InputError(
-            f"metadata is {show_value(pairs)}", hint="pass pairs: Filter(metadata=(('type', 'decision'),))"
+            f"invalid metadata: {show_value(pairs)}", hint="pass pairs: Filter(metadata=(('type', 'decision'),))"
         )
     if isinstance(ids, str):
-        raise InputError(f"documents is {show_value(ids)}", hint="pass ids: Filter(documents=(id,))")
+        raise InputError(f"invalid documents: {show_value(ids)}", hint="pass ids: Filter(documents=(id,))")
     times: tuple[Any, ...] = (where.after, where.before)
     for name, time in zip(("after", "before"), times, strict=True):
         if time is not None and not isinstance(time, datetime):
             raise InputError(
-                f"{name} is {show_value(time)}", hint=f"pass a datetime: Filter({name}=datetime(2026, 3, 1))"
+                f"invalid {name}: {show_value(time)}", hint=f"pass a datetime: Filter({name}=datetime(2026, 3, 1))"
             )
 
 
@@ -48,7 +50,7 @@ def show_value(value: Any) -> str:
 
 
 def describe_unknown_namespace(database: Database, namespace: str) -> str:
-    """Return a note that a namespace does not exist and which ones do; empty if it exists or the store is empty."""
+    """Return a note about an unknown namespace with the existing ones; empty if it exists or the store is empty."""
     if database.store(namespace).find_documents(Filter(), limit=1):
         return ""
     try:

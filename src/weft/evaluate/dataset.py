@@ -45,7 +45,8 @@ def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:
                 id, text = _read_question(line, number=number)
                 cases += [Case(id=id, text=text, gold=gold[id])] if id in gold else []
     if not cases:
-        raise InputError(f"{str(folder)!r} has no question with a judged document")
+        hint = "add a judgement with a grade above 0 to qrels/test.tsv"
+        raise InputError(f"{str(folder)!r} has no question with a relevant document", hint=hint)
     return cases[:limit]
 
 
@@ -59,7 +60,8 @@ def _read_gold(path: Path) -> dict[str, dict[str, int]]:
             if not any(cells) or (number == 1 and grade is None):
                 continue
             if len(cells) != 3 or grade is None:
-                raise InputError(f"line {number} of the judgements is not query, document, grade: {line[:80]!r}")
+                hint = "separate query id, document id and grade by tabs"
+                raise InputError(f"invalid judgement in line {number}: {line[:80]!r}", hint=hint)
             if grade > 0:
                 gold.setdefault(cells[0], {})[cells[1]] = grade
     return gold
@@ -72,8 +74,8 @@ def _read_question(line: str, *, number: int) -> tuple[str, str]:
         if not isinstance(text, str):
             raise TypeError("text is not a string")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        message = f"line {number} of the queries is not an object with _id and text: {line[:80]!r}"
-        raise InputError(message) from error
+        hint = "write one JSON object with _id and text per line"
+        raise InputError(f"invalid query in line {number}: {line[:80]!r}", hint=hint) from error
     return id, text
 
 

@@ -67,7 +67,9 @@ def expected_facts(case: FactCase, facts: Mapping[str, Fact]) -> frozenset[str]:
     """
     for id in case.expected:
         if id not in facts or not holds(facts[id], at=case.at):
-            raise InputError(f"{case.text!r} expects {id!r}, which is not valid on {case.at.date().isoformat()}")
+            day = case.at.date().isoformat()
+            hint = "correct as_of or expected of the question"
+            raise InputError(f"{case.text!r} expects fact {id!r}, which is not valid on {day}", hint=hint)
     return frozenset(facts[id].id for id in case.expected)
 
 

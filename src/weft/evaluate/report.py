@@ -80,7 +80,7 @@ def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | No
     text = path.read_text("utf-8") if path.is_file() else f"# Quality\n\n{MARKS[0]}\n{MARKS[1]}\n"
     if MARKS[0] not in text or MARKS[1] not in text:
         raise InputError(
-            f"{str(path)!r} has no marks for the figures", hint=f"add {MARKS[0]} and {MARKS[1]} to the file"
+            f"{str(path)!r} has no markers for the figures", hint=f"add {MARKS[0]} and {MARKS[1]} to the file"
         )
     before, rest = text.split(MARKS[0], 1)
     after = rest.split(MARKS[1], 1)[1]

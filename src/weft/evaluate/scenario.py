@@ -63,7 +63,7 @@ def read_scenario(path: Path) -> Scenario:
             try:
                 row = json.loads(line)
                 if not isinstance(row, dict):
-                    raise ValueError("not an object")
+                    raise ValueError("expected a JSON object")
                 if "settings" in row:
                     settings |= _read_settings(row["settings"])
                 elif "question" in row:
@@ -82,7 +82,7 @@ def read_scenario(path: Path) -> Scenario:
 
 def _read_settings(row: Any) -> dict[str, tuple[str, ...]]:
     if unknown := set(row) - set(SETTINGS):
-        raise ValueError(f"unknown setting {min(unknown)!r}, known are {', '.join(SETTINGS)}")
+        raise ValueError(f"unknown setting {min(unknown)!r}: use one of {', '.join(SETTINGS)}")
     return {name: tuple(str(value) for value in values) for name, values in row.items()}
 
 
@@ -107,10 +107,12 @@ def _check(scenario: Scenario) -> None:
     stated: set[str] = set()
     for step in scenario.steps:
         if step.action is None and step.id in stated:
-            raise InputError(f"two statements have the id {step.id!r}")
+            raise InputError(f"two statements have the id {step.id!r}", hint="give each statement its own id")
         if step.action is not None and step.id not in stated:
-            raise InputError(f"{step.action} of {step.id!r}, which has no statement before {step.at.isoformat()}")
+            what = f"{step.action} of {step.id!r} has no statement before {step.at.isoformat()}"
+            raise InputError(what, hint="add the statement, or correct the id")
         stated.add(step.id)
     for case in scenario.cases:
         if unknown := set(case.expected) - stated:
-            raise InputError(f"{case.text!r} expects {min(unknown)!r}, which is not stated")
+            hint = "add a statement with this id, or correct expected"
+            raise InputError(f"{case.text!r} expects the unknown statement {min(unknown)!r}", hint=hint)

@@ -58,7 +58,7 @@ def from_fact_lines(text: str) -> tuple[list[FactEntity], list[KeptFact]]:
         try:
             row = parse_json(line)
             if not isinstance(row, dict):
-                raise ValueError("not an object")
+                raise ValueError("expected a JSON object")
             if "entity" in row:
                 entities.append(_read_entity(row))
             else:
@@ -94,13 +94,13 @@ def _read_fact(row: Mapping[str, Any]) -> KeptFact:
     events = row.get("history") or [{"at": row["created"], "action": "added"}]
     documents = row.get("documents", [])
     if not isinstance(events, list) or not isinstance(documents, list):
-        raise ValueError("history and documents must be lists")
+        raise ValueError("invalid history or documents: expected lists")
     history = tuple(_to_event(fact.id, event) for event in events)
     if history[0].action != "added":
-        raise ValueError("history does not start with the action added")
+        raise ValueError("invalid history: expected `added` as the first action")
     steps = {event.action for event in history}
     if fact.status not in ("staged", *steps):
-        raise ValueError(f"status is {fact.status}, but the history has no such action")
+        raise ValueError(f"invalid history: no action for status {fact.status}")
     return KeptFact(fact=fact, history=history, documents=tuple(map(str, documents)))
 
 
@@ -113,18 +113,18 @@ def _to_fact(row: Mapping[str, Any]) -> Fact:
     if not name_key(row.get("subject", "")) or not predicate_key(row.get("predicate", "")):
         raise ValueError("subject or predicate is missing")
     if bool(object) == bool(value) or (object and not name_key(object)):
-        raise ValueError("expected either an object, with letters or digits, or a value")
+        raise ValueError("expected either a value, or an object with letters or digits")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise ValueError(f"invalid confidence {confidence!r:.80}: expected a number from 0 to 1")
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**53:
-        raise ValueError(f"invalid access_count {count!r:.80}: expected an integer from 0")
+        raise ValueError(f"invalid access_count {count!r:.80}: expected an integer of at least 0")
     if row.get("status", "staged") not in get_args(FactStatus):
         raise ValueError(f"invalid status {row['status']!r:.80}: expected one of {', '.join(get_args(FactStatus))}")
     created, begins, ends = times["created"], times["valid_from"], times["valid_to"]
     if created is None:
         raise ValueError("created is missing")
     if ends is not None and ends < (begins or created):
-        raise ValueError(f"the fact would end {ends.isoformat()}, before it begins")
+        raise ValueError(f"invalid valid_to {ends.isoformat()}: expected a time after valid_from")
     return Fact(
         id=row["id"],
         subject=name_key(row["subject"]),
@@ -162,11 +162,11 @@ def _check_fields(row: Mapping[str, Any], known: set[str], *, texts: Iterable[st
         raise ValueError(f"unknown field {min(unknown)[:80]!r}")
     for name in texts:
         if not isinstance(row.get(name, ""), str):
-            raise ValueError(f"{name} is not a string: {row[name]!r:.80}")
+            raise ValueError(f"invalid {name} {row[name]!r:.80}: expected a string")
 
 
 def _to_time(value: object) -> datetime:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r:.80} is not a time")
+        raise ValueError(f"invalid time {value!r:.80}: expected ISO 8601")
     time = datetime.fromisoformat(value.replace("Z", "+00:00"))
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)

@@ -21,7 +21,7 @@ def read_time(text: str) -> datetime:
     try:
         return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
     except OverflowError as error:
-        raise ValueError(f"{text!r} is out of range") from error
+        raise ValueError(f"time {text!r} is out of range: expected a year from 1 to 9999") from error
 
 
 def read_statement(row: object) -> GivenFact:

@@ -81,7 +81,7 @@ class GraphBuilder:
         description: object = "",
         passages: object = (),
     ) -> bool:
-        """Add a relation; return whether it was valid. Its ends do not become entities."""
+        """Add a relation; return True if it was valid. Its ends do not become entities."""
         ends = to_name(source), to_name(target)
         problem = _find_problem(ends[0], role="subject") or _find_problem(ends[1], role="object")
         if problem:
@@ -103,9 +103,9 @@ class GraphBuilder:
         passage = GivenPassage(id=to_name(id), text=to_text(text), title=to_name(title))
         known = self._passages.get(passage.id)
         if not passage.id:
-            self.skip(place, "passage without id")
+            self.skip(place, "id of the passage is missing")
         elif not passage.text:
-            self.skip(place, "passage without text")
+            self.skip(place, "text of the passage is missing")
         elif known is not None and known.text != passage.text:
             self.skip(place, f"another passage has the id {passage.id!r}")
         else:

@@ -94,13 +94,13 @@ def _iter_fields(
     """Yield the position and fields of each record in a list."""
     items = document.get(name)
     if not isinstance(items, list | None):
-        builder.skip(name, "not a list")
+        builder.skip(name, "expected a list")
         return
     for number, item in enumerate(items or (), start=1):
         if isinstance(item, dict):
             yield f"{kind} {number}", fold_fields(item)
         else:
-            builder.skip(f"{kind} {number}", "not an object")
+            builder.skip(f"{kind} {number}", "expected an object")
 
 
 def _iter_chunks(document: Mapping[str, object], *, builder: GraphBuilder) -> Iterator[_Chunk]:

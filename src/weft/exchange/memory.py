@@ -27,7 +27,7 @@ def from_memory(text: str) -> GivenGraph:
     builder = GraphBuilder()
     for place, value in iter_values(text, skip=builder.skip):
         if not isinstance(value, dict):
-            builder.skip(place, "not an object")
+            builder.skip(place, "expected an object")
         elif isinstance(value.get("entities"), list) or isinstance(value.get("relations"), list):
             for kind, name in (("entity", "entities"), ("relation", "relations")):
                 items = value.get(name)
@@ -58,7 +58,7 @@ def to_memory(graph: GivenGraph) -> str:
 
 def _add_record(record: object, *, kind: object, place: str, builder: GraphBuilder) -> None:
     if not isinstance(record, dict):
-        builder.skip(place, "not an object")
+        builder.skip(place, "expected an object")
         return
     fields = fold_fields(record)
     source, target = find_ends(fields.keys())

@@ -41,7 +41,7 @@ class _MemoryReader:
     def add(self, record: object, *, kind: object, place: str) -> None:
         """Add an entity or a relation."""
         if not isinstance(record, dict):
-            self.skip(place, "not an object")
+            self.skip(place, "expected an object")
         elif kind == "relation" or (kind != "entity" and {"from", "to"} <= record.keys()):
             self._add_relation(record, place=place)
         else:

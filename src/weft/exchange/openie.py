@@ -26,7 +26,7 @@ def from_openie(text: str) -> GivenGraph:
     builder = GraphBuilder()
     for place, value in iter_values(text, skip=builder.skip):
         if not isinstance(value, dict):
-            builder.skip(place, "not an object")
+            builder.skip(place, "expected an object")
         elif isinstance(value.get("docs"), list):
             for number, record in enumerate(value["docs"], start=1):
                 _add_record(record, place=f"doc {number}", builder=builder)
@@ -37,7 +37,7 @@ def from_openie(text: str) -> GivenGraph:
 
 def _add_record(record: object, *, place: str, builder: GraphBuilder) -> None:
     if not isinstance(record, dict):
-        builder.skip(place, "not an object")
+        builder.skip(place, "expected an object")
         return
     fields = fold_fields(record)
     id = to_name(find_field(fields, *ID_FIELDS))
@@ -51,7 +51,7 @@ def _add_record(record: object, *, place: str, builder: GraphBuilder) -> None:
         if isinstance(triple, list):
             add_items(triple, place=inner, builder=builder, passages=passages)
         else:
-            builder.skip(inner, "not a list")
+            builder.skip(inner, "expected a list")
 
 
 def _iter_list(
@@ -60,7 +60,7 @@ def _iter_list(
     """Yield positions and items of `entities` or `extracted_entities`."""
     items = find_field(fields, name, f"extracted{name}")
     if not isinstance(items, list | None):
-        builder.skip(place, f"{name}: not a list")
+        builder.skip(place, f"{name}: expected a list")
         return
     for number, item in enumerate(items or (), start=1):
         yield f"{place}, {name} {number}", item

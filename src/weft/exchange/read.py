@@ -37,7 +37,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GRAPHML = re.compile(r"<(?:[\w.-]+:)?graphml[\s>]")
 _HEAD_CHARACTERS = 10_000
 _FORMS = ", ".join(get_args(GraphForm))
-_HINT = f"supported formats: {_FORMS}; name the format if it is not recognised"
+_HINT = f"pass --format with one of {_FORMS}"
 
 
 def read_graph(path: Path, *, form: GraphForm | None = None) -> GivenGraph:
@@ -125,11 +125,11 @@ def read_text(path: Path) -> str:
         with path.open("rb") as stream:
             data = _decompress(stream)
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}", hint="check the path and that the file is complete") from error
+        raise InputError(f"cannot read {path}: {error}", hint="pass the path of a complete, readable file") from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"{path} is larger than {MAX_BYTES // MEBIBYTE} MiB", hint="split it into several files")
+        raise InputError(f"{path} is larger than {MAX_BYTES // MEBIBYTE} MiB", hint="split the file into several files")
     if not has_byte_order_mark(data) and control_share(data) > MAX_CONTROL_SHARE:
-        raise InputError(f"{path} is a binary file", hint=_HINT)
+        raise InputError(f"{path} is a binary file", hint=f"pass a text file in one of the formats {_FORMS}")
     return decode(data)
 
 

@@ -49,7 +49,7 @@ def from_triples(text: str) -> GivenGraph:
         elif isinstance(value, list):
             _add_ends(value, place=place, builder=builder)
         else:
-            builder.skip(place, "neither an object nor a list")
+            builder.skip(place, "expected an object or a list")
     return builder.to_graph()
 
 
@@ -120,7 +120,7 @@ def add_record(record: Mapping[Any, object], *, place: str, builder: GraphBuilde
 
 
 def add_items(items: Sequence[object], *, place: str, builder: GraphBuilder, passages: Sequence[str] = ()) -> bool:
-    """Add the relation of a list of subject, predicate, object and optionally weight; return whether it was valid."""
+    """Add the relation of a list of subject, predicate, object and optionally weight; return True if it was valid."""
     if len(items) not in (3, 4):
         builder.skip(place, f"expected three or four values, got {len(items):,}")
         return False
@@ -143,7 +143,7 @@ def find_ends(names: Collection[str]) -> tuple[str, str]:
 
 
 def is_header(cells: Sequence[str]) -> bool:
-    """Return whether a row is a header with two columns for the ends of a relation."""
+    """Return True if a row is a header with two columns for the ends of a relation."""
     names = {fold_name(cell) for cell in cells}
     return any(source in names and target in names for source, target in _END_PAIRS)
 
@@ -176,7 +176,7 @@ def _find_passages(fields: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _is_plain(passages: Sequence[str]) -> bool:
-    """Return whether there is exactly one id that cannot be mistaken for a JSON list."""
+    """Return True if there is exactly one id that cannot be mistaken for a JSON list."""
     return len(passages) == 1 and not passages[0].startswith("[")
 
 

@@ -116,7 +116,7 @@ def read_payload(payload: str, *, source: str) -> Document:
         )
         return Document(**values, given=extraction)
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"invalid job payload of {source!r}: {error}") from error
+        raise InputError(f"invalid job payload of {source!r}: {error}", hint="index the document again") from error
 
 
 def index_by_jobs(

@@ -151,7 +151,7 @@ class Worker:
             thread.join()
 
     def _index_claimed(self, stop: threading.Event, *, once: bool) -> bool:
-        """Claim jobs for one transaction and index their documents; return whether there were any."""
+        """Claim jobs for one transaction and index their documents; return True if there were any."""
         self._fact_reader = self._components.fact_reader()
         group: list[tuple[Job, Plan]] = []
         count = 0
@@ -263,4 +263,4 @@ class Worker:
 
 def _check_hash(job: Job, info: DocumentInfo) -> None:
     if (info.id, info.content_hash) != (job.id, job.content_hash):
-        raise InputError("the document of the job does not match its content hash")
+        raise InputError(f"job {job.id!r} does not match its content hash", hint="index the document again")

@@ -262,7 +262,7 @@ def check_document(document: Document) -> None:
             text.encode("utf-8")
     except (TypeError, ValueError) as error:
         hint = "use valid Unicode text; metadata may also contain numbers, true, false, null, and lists of these"
-        raise InputError(f"{document.source!r} cannot be stored: {error}", hint=hint) from error
+        raise InputError(f"cannot store {document.source!r}: {error}", hint=hint) from error
 
 
 def make_batch(

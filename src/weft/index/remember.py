@@ -32,7 +32,7 @@ def remember(
     entities: Sequence[FactEntity] = (),
 ) -> list[Remembered]:
     """
-    Write facts in one transaction; return one outcome per fact. Creation times end at `now`, a microsecond apart.
+    Write facts in one transaction; return one outcome per fact. Creation times are a microsecond apart, up to `now`.
 
     A known fact is strengthened and an invalid one is refused. A new value of a single-valued predicate names the fact
     that it would supersede. `recalled` are recently recalled facts; a repetition of them is refused. `entities` are
@@ -104,7 +104,7 @@ def get_fact(id: str, *, store: Store) -> Fact:
 def to_utc(time: datetime) -> datetime:
     """Return a time in UTC; a time without zone is UTC. Raises `InputError`."""
     if not isinstance(time, datetime):
-        raise InputError(f"{str(time)[:80]!r} is not a time", hint="pass a datetime")
+        raise InputError(f"invalid time {str(time)[:80]!r}", hint="pass a datetime")
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
@@ -112,7 +112,7 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     """Return a statement as a fact without id. Raises `InputError` for an invalid or contradictory field."""
     for field in TEXT_FIELDS:
         if not isinstance(text := getattr(given, field), str):
-            raise InputError(f"{field} is not a string: {repr(text)[:80]}", hint="pass a string")
+            raise InputError(f"invalid {field}: {repr(text)[:80]}", hint="pass a string")
     if bool(given.object) and bool(given.value):
         raise InputError("the fact has both an object and a value", hint="pass either object or value")
     if not isinstance(given.confidence, int | float) or not 0 <= given.confidence <= 1:
@@ -124,8 +124,8 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
         )
     begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
     if ends is not None and ends < (begins or to_utc(at)):
-        hint = "set valid_to to a time after valid_from" if begins else "set valid_from too"
-        raise InputError(f"the fact would end {ends.isoformat()}, before it begins", hint=hint)
+        hint = "set valid_to to a time after valid_from" if begins else "also set valid_from, to an earlier time"
+        raise InputError(f"invalid valid_to {ends.isoformat()}: the fact would end before it begins", hint=hint)
     return Fact(
         id="",
         subject=name_key(given.subject),

@@ -42,7 +42,7 @@ def _find_known(fact: Fact, *, store: Store, options: MemoryOptions) -> Remember
     for known in store.facts.facts([fact.id]):
         if content_of(known) != content_of(fact):
             raise InputError(
-                f"fact id {fact.id!r} belongs to another fact; nothing was written",
+                f"the id {fact.id!r} is used by another fact; nothing was written",
                 hint="import into another --namespace",
             )
         return Remembered(outcome="known", fact=known)

@@ -1,4 +1,4 @@
-"""Passages for other libraries: a question in, cited passages out."""
+"""Cited passages that answer a question, for the retrievers of other libraries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Passage:
 def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
     """Raise `ConfigError` or `InputError` if `Engine.query` would refuse these options."""
     if not isinstance(engine, Engine):
-        raise ConfigError(f"engine is a {type(engine).__name__}", hint="pass the result of open_engine")
+        raise ConfigError(f"invalid engine of type {type(engine).__name__}", hint="pass the result of open_engine")
     if options.get("where") is not None:
         check_filter(options["where"])
     engine.search_options({name: value for name, value in options.items() if name not in ("where", "rerank")})
@@ -67,7 +67,7 @@ def error_to_text(error: WeftError) -> str:
 def _read_question(question: Any) -> str:
     if not isinstance(question, str) or not question.strip():
         shown = repr(question)[:80]
-        raise InputError(f"the question is {shown}", hint="pass a non-empty string")
+        raise InputError(f"invalid question: {shown}", hint="pass a non-empty string")
     return question
 
 

@@ -39,11 +39,27 @@ PARSER_ERRORS = (
 """Built-in errors that parser libraries raise for broken files, in addition to their own errors."""
 
 
+HINTS = {
+    "bad record": "correct the record",
+    "binary": "convert the file to a format of docs/loading.md",
+    "broken": "open the file in the program that wrote it, and save it again",
+    "empty": "add text to the file",
+    "encrypted": "save the file without a password",
+    "ignored": "change the ignore rule, or pass --no-gitignore or --hidden",
+    "no text": "run OCR if the file contains scanned pages",
+    "not a regular file": "pass a file or a folder",
+    "too large": "split the file, or raise load.max_file_bytes or load.max_pages",
+    "too slow": "split the file, or raise load.max_cpu_seconds",
+    "unreadable": "make the file readable",
+}
+"""Action for each reason to skip a file."""
+
+
 class LoadError(InputError):
     """A file cannot be loaded. `reason` is a category for counting; `detail` describes this file."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
+        super().__init__(f"{reason}: {detail}" if detail else reason, hint=HINTS.get(reason, ""))
         self.reason = reason
         self.detail = detail
 
@@ -84,7 +100,7 @@ def read_text(path: Path, *, options: LoadOptions) -> str:
         raise LoadError("binary")
     text = decode(data).rstrip()
     if not text:
-        raise LoadError("empty", "only white space")
+        raise LoadError("empty", "the file has only white space")
     return text
 
 

@@ -129,7 +129,7 @@ class Transport:
             self._on_failure("timeout" if isinstance(error, httpx.TimeoutException) else "connection")
             reason = self._redact(f"{type(error).__name__}: {error}")
             raise ModelUnavailable(
-                f"{self._url!r} cannot be reached: {reason}",
+                f"cannot reach {self._url!r}: {reason}",
                 hint=f"start the endpoint, or set `{self._setting}` to another address",
             ) from error
 
@@ -155,20 +155,22 @@ class Transport:
 
     def _status_error(self, response: Any) -> RequestRefused:
         return RequestRefused(
-            f"{self._url!r} refused with {response.status_code}: {self._redact(_server_message(response))}",
+            f"{self._url!r} returned status {response.status_code}: {self._redact(_server_message(response))}",
             status=response.status_code,
             hint=self._status_hint(response.status_code, response.text),
         )
 
     def _status_hint(self, status: int, text: str) -> str:
-        """Return the hint for an error status; empty if there is none."""
+        """Return the hint for an error status."""
         if status in (401, 403):
-            return f"set {self._key_name} to a valid key" if self._api_key else f"no key was sent: set {self._key_name}"
+            return f"set {self._key_name} to a valid key" if self._api_key else f"set {self._key_name}; no key was sent"
         if status == 404:
             return f"correct the name of the model, or set `{self._setting}`, which usually ends with /v1"
         if _NO_QUOTA in text:
             return "raise the quota of the account, then run the command again; finished work is kept"
-        return "try again later; finished work is kept" if status in _RETRIED_STATUSES else ""
+        if status in _RETRIED_STATUSES:
+            return "run the command again in a few minutes; finished work is kept"
+        return "correct the value that the message names"
 
     def _redact(self, text: str) -> str:
         """Return the text, truncated and without the API key, which some servers quote in errors."""

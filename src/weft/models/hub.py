@@ -13,6 +13,8 @@ from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind
 from weft.records import ModelCard, Vectors
 
+ANOTHER_EMBEDDER_HINT = "set models.embedder to another model"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubModel:
@@ -94,10 +96,11 @@ def unit_rows(rows: Iterable[Any], *, count: int, dimension: int) -> Vectors:
     vectors = np.array([np.asarray(row, dtype=np.float64) for row in rows])
     if vectors.ndim != 2 or len(vectors) != count or (dimension and vectors.shape[1] != dimension):
         expected = (count, dimension or "any")
-        raise BadModelOutput(f"the model returned vectors of shape {vectors.shape} instead of {expected}")
+        message = f"the model returned vectors of shape {vectors.shape} instead of {expected}"
+        raise BadModelOutput(message, hint=ANOTHER_EMBEDDER_HINT)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise BadModelOutput("the model returned a vector that is zero or not finite")
+        raise BadModelOutput("the model returned a zero or non-finite vector", hint=ANOTHER_EMBEDDER_HINT)
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
 
@@ -106,5 +109,5 @@ def load_error(model: HubModel, *, library: str, error: Exception) -> ModelUnava
     """Return the error for a model that the library cannot load."""
     return ModelUnavailable(
         f"{library} cannot load {model.id!r}: {str(error)[:300]}",
-        hint="correct the name of the model or connect to the model hub, or use a `local/` model",
+        hint="correct the name of the model, connect to the model hub, or use a `local/` model",
     )

@@ -119,7 +119,7 @@ def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str
     if wanted is not None:
         if (name := _decode(wanted)) not in namespaces:
             hint = f"omit the header {NAMESPACE_HEADER}, or send a namespace of the key"
-            raise Refused(403, "wrong_namespace", "no access to this namespace", hint=hint)
+            raise Refused(403, "wrong_namespace", "the key grants no access to this namespace", hint=hint)
         return name
     if own in namespaces:
         return own

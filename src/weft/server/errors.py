@@ -63,7 +63,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     502: "A model failed.",
     503: "The server is busy or shutting down, or the store or a model is unavailable; retry.",
     504: "Timeout.",
-    507: "The disk of the store is full; what was accepted before is kept.",
+    507: "The disk of the store is full; earlier writes are kept.",
 }
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
 
@@ -113,7 +113,7 @@ def refusal(error: WeftError) -> Refused:
         logger.error("the store failed: %s", error)
         if isinstance(error, StoreFull):
             return Refused(status, code, "the store is full", hint="free disk space on the server, then retry")
-        return Refused(status, code, "the store failed", hint="retry, then read the log of the server")
+        return Refused(status, code, "the store failed", hint="retry; if it fails again, read the log of the server")
     return Refused(status, code, str(error), hint=error.hint)
 
 

@@ -121,7 +121,9 @@ class Jobs:
         """
         if self.closing.is_set() or not self._fits(size):
             cleanup()
-            raise Refused(503, "busy", "cannot start a job now", hint="retry later")
+            raise Refused(
+                503, "busy", "too many unfinished jobs, or the server is shutting down", hint="retry in a few seconds"
+            )
         job = Job(id=secrets.token_hex(12), namespace=engine.store.namespace, total=total, size=size)
         self._jobs[job.id] = job
         for old in [id for id, known in self._jobs.items() if known.state in ENDED][: -self._options.max_jobs]:

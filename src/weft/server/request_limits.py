@@ -30,6 +30,7 @@ ALWAYS_ANSWERED = frozenset({"/health", "/metrics"})
 """Paths for monitoring, served under load without a free slot."""
 CLIENT_SHARE = 0.5
 """Share of the slots that one API key, or one address without a key, may use."""
+BUSY_HINT = "retry in a few seconds"
 
 
 class RequestLimits:
@@ -88,11 +89,12 @@ class RequestLimits:
         host = _name(headers.get("host", ""))
         if not is_known_host(host, listening=self._host, allowed=self._options.allowed_hosts):
             hint = "add the host name to server.allowed_hosts"
-            raise Refused(421, "wrong_host", "unknown host name", hint=hint)
+            raise Refused(421, "wrong_host", f"unknown host name {host[:80]!r}", hint=hint)
         origins = (None, *_own_origins(headers), *self._options.allowed_origins)
         if headers.get("origin") not in origins:
             hint = "add the origin to server.allowed_origins"
-            raise Refused(403, "wrong_origin", "cross-origin request refused", hint=hint)
+            origin = headers.get("origin", "")[:80]
+            raise Refused(403, "wrong_origin", f"cross-origin request from {origin!r} refused", hint=hint)
         if _length(headers) > self._max_bytes(scope):
             raise self._too_large(scope)
 
@@ -102,9 +104,9 @@ class RequestLimits:
         own = max(1, int(limit * CLIENT_SHARE))
         used = sum(count for other, count in self._slots.items() if other)
         if client and used > limit:
-            raise Refused(503, "busy", f"too many concurrent requests (limit {limit})", hint="retry later")
+            raise Refused(503, "busy", f"too many concurrent requests (limit {limit})", hint=BUSY_HINT)
         if client and self._slots[client] > own:
-            raise Refused(503, "busy", f"too many concurrent requests of this client (limit {own})", hint="retry later")
+            raise Refused(503, "busy", f"too many concurrent requests of this client (limit {own})", hint=BUSY_HINT)
 
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Return a `receive` that refuses a body that is too large or too slow."""
@@ -121,7 +123,7 @@ class RequestLimits:
                 raise Refused(
                     408,
                     "slow_request",
-                    f"the request body did not arrive within {self._options.seconds} s",
+                    f"no complete request body within {self._options.seconds} s",
                     hint="send a smaller body",
                 ) from None
             taken += len(message.get("body", b""))
@@ -136,9 +138,8 @@ class RequestLimits:
         return self._options.max_upload_bytes if scope["path"] == UPLOADS else self._options.max_body_bytes
 
     def _too_large(self, scope: Scope) -> Refused:
-        return Refused(
-            413, "too_large", f"more than {self._max_bytes(scope):,} bytes", hint="split the request into smaller ones"
-        )
+        message = f"the request body exceeds {self._max_bytes(scope):,} bytes"
+        return Refused(413, "too_large", message, hint="split the request into smaller ones")
 
     def _note(self, scope: Scope, *, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")

@@ -38,7 +38,7 @@ def _to_utc(time: datetime) -> datetime:
     try:
         return time.astimezone(timezone.utc)
     except OverflowError as error:
-        raise ValueError("outside the years 1 to 9999") from error
+        raise ValueError("expected a year from 1 to 9999") from error
 
 
 _TIME_SCHEMA = {
@@ -92,7 +92,7 @@ class Question(Given):
     rerank: bool | None = Field(None, description="True reorders the results with the configured reranker.")
     use_graph: bool | None = Field(None, description="False disables the graph.")
     graph: GivenGraph | None = Field(None, description="Graph settings of this query.")
-    source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this.")
+    source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this text.")
     documents: list[Id] = Field([], max_length=1000, description="Only documents with these ids.")
     metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents with these metadata values.")
     after: Time | None = Field(None, description="Only passages of conversations at this time or later.")
@@ -160,14 +160,14 @@ class Reason(Given):
 
 
 class Health(BaseModel):
-    """The server runs."""
+    """Response of `/health`: the server runs."""
 
     status: Literal["ok"]
     version: str
 
 
 class Ready(BaseModel):
-    """The store responds."""
+    """Response of `/ready`: the store responds."""
 
     status: Literal["ready"]
 

@@ -32,9 +32,9 @@ def read_arguments(
             continue
         read = read_value(spelling, value, schema["properties"][name])
         if values.setdefault(name, read) != read:
-            raise InputError(f"{name} has two different values", hint=f"pass {name} once")
+            raise InputError(f"two different values of argument {name}", hint=f"pass {name} once")
     if missing := [name for name in schema.get("required", ()) if name not in values]:
-        raise InputError(f"{missing[0]} is missing", hint=f"use {_list(schema)}")
+        raise InputError(f"missing argument {missing[0]}", hint=f"use {_list(schema)}")
     defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
     return {**defaults, **values}
 

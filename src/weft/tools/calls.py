@@ -1,4 +1,4 @@
-"""Tool calls of models: arguments in, an answer of bounded size out."""
+"""Tool calls of models, with answers of bounded size."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def memory_related(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Add a fact from the conversation."""
     if ("value" in values) == ("object" in values):
-        raise InputError("a fact needs either a value or an object", hint="pass value, or object for a name")
+        raise InputError("expected either a value or an object", hint="pass value, or the name of an entity as object")
     done = remembered_to_dict(engine.memory.add(**{"value": "", **values}, source="conversation"))
     return {name: value for name, value in done.items() if value is not None}
 

@@ -185,7 +185,7 @@ def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
         read = _READERS[name](spelling, value)
         if values.setdefault(name, read) != read:
             raise InputError(
-                f"two values of one argument: {name} = {values[name]!r}, {spelling} = {read!r}",
+                f"two different values of argument {name}: {values[name]!r} and {read!r}",
                 hint=f"pass only {spelling}",
             )
     return values

@@ -47,7 +47,7 @@ def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
     for entity in values["entities"]:
         name, key = to_name(entity["name"]), name_key(entity["name"])
         if not key:
-            raise InputError(f"{entity['name'][:80]!r} is not a valid name", hint="use a name with letters or digits")
+            raise InputError(f"invalid name {entity['name'][:80]!r}", hint="use a name with letters or digits")
         if not names[key]:
             fresh[key], names[key] = entity, name
         elif names[key] != name:

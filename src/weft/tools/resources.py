@@ -68,7 +68,7 @@ def read_resource(engine: Engine, uri: str) -> ToolResource:
     if uri.startswith(ENTITY):
         name = unquote(uri.removeprefix(ENTITY))
         if not name.strip():
-            raise NotFound("the URI names no entity", hint="append a name: weft://entity/NAME")
+            raise NotFound("missing name of the entity in the URI", hint="append a name: weft://entity/NAME")
         answer = call_tool(engine, "entity_lookup", {"name": name})
         return ToolResource(uri=uri, name=name, title=name, mime_type="application/json", text=answer.text)
     raise InputError(f"unknown resource URI {uri[:80]!r}", hint=f"use {DOCUMENT}ID or {ENTITY}NAME")

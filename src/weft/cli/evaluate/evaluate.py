@@ -76,11 +76,11 @@ def evaluate(
         raise click.UsageError("dataset folders are missing: pass FOLDERS, or --facts FILE")
     if facts:
         if every or method or page or run_file or plot or limit:
-            raise click.UsageError("--facts cannot be combined with options of retrieval")
+            raise click.UsageError("--facts cannot be combined with --all, --method, --page, --run, --plot or --limit")
         _evaluate_facts(session, facts)
         return
     if not every and len(folders) > 1:
-        raise click.UsageError("several folders need --all")
+        raise click.UsageError("several folders require --all: add --all, or pass one folder")
     use_cache = _uses_cache(session)
     if every and (method or run_file or plot or not use_cache):
         raise click.UsageError("--all cannot be combined with --method, --run, --plot or a file as --db")

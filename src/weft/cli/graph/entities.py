@@ -122,7 +122,7 @@ def rename(session: Session, name: str, to: str) -> None:
 
 @verb()
 @click.argument("name")
-@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="Maximum distance.")
+@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="Maximum distance in hops.")
 @click.option(
     "--min-weight", type=click.FloatRange(1, 10), default=1.0, show_default=True, help="Minimum relation weight."
 )

@@ -107,9 +107,9 @@ def _becomes_facts(file: Path, *, form: GraphForm | None, name: str, kind: str |
     if kind != "facts" and (kind is not None or (form or find_form(file)) != "memory"):
         return False
     if form not in (None, "memory"):
-        raise click.UsageError(f"--as facts needs --format memory, not {form}")
+        raise click.UsageError(f"--as facts requires --format memory, got {form}")
     if name:
-        raise click.UsageError("--name applies to documents only; add --as documents")
+        raise click.UsageError("--name requires --as documents: add --as documents, or omit --name")
     return True
 
 
@@ -140,7 +140,7 @@ def _choose_form(file: Path) -> WriteForm:
     form = SUFFIXES.get(file.suffix.lower())
     if form is None:
         known = ", ".join(SUFFIXES)
-        raise click.UsageError(f"no format for the suffix of {str(file)!r}: give --format, or use one of {known}")
+        raise click.UsageError(f"unknown suffix of {str(file)!r}: pass --format, or use one of {known}")
     return form
 
 
@@ -178,7 +178,7 @@ def _report(session: Session, receipt: ImportReceipt, *, removed: bool = False) 
 
 
 def _receipt_lines(receipt: ImportReceipt) -> list[str]:
-    """Return the receipt of an import as lines for people."""
+    """Return the receipt of an import as lines of text."""
     documents = receipt.added + receipt.changed + receipt.unchanged
     lines = [
         f"imported {receipt.name} ({receipt.form}): {receipt.entities:,} entities, {receipt.relations:,} relations "

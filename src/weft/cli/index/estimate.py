@@ -57,10 +57,10 @@ def _check_usage(engine: Engine, usage: Usage) -> None:
     options = engine.settings.llm
     limit = options.max_cost or usage.cost
     if usage.calls and (usage.unpriced or min(usage.cost, limit) > options.ask_above):
-        cost = "an unknown price" if usage.unpriced else f"about ${usage.cost:.2f}"
+        cost = "at an unknown price" if usage.unpriced else f"for about ${usage.cost:.2f}"
         raise ConfigError(
-            f"{options.model} would read {usage.calls:,} chunks for {cost}",
-            hint="accept with --yes, or limit with --max-cost; llm.prices sets prices, llm.ask_above the default limit",
+            f"confirmation required: {options.model} would read {usage.calls:,} chunks {cost}",
+            hint="accept the cost with --yes, or limit it with --max-cost; llm.prices sets prices",
         )
 
 
@@ -84,7 +84,7 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
 
     uses_model = bool(model or session.settings().llm.model)
     if sample and not uses_model:
-        raise click.UsageError("--sample needs a language model: give --model, or set llm.model")
+        raise click.UsageError("--sample requires a language model: pass --model, or set llm.model")
     extractor = "llm" if uses_model else None
     with session.open(must_exist=False, graph__extractor=extractor, llm__model=model) as engine:
         receipt, sampled = engine.preview(*paths), Usage()

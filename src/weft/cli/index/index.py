@@ -149,10 +149,12 @@ def _check_indexed(paths: tuple[str, ...], receipt: Receipt) -> None:
     from pathlib import Path
 
     from weft.errors import InputError
+    from weft.load.file_reader import HINTS
 
     if len(paths) == 1 and not receipt.documents and receipt.skipped and not Path(paths[0]).is_dir():
         first = receipt.skipped[0]
-        raise InputError(f"cannot index {paths[0]!r}: " + ": ".join(filter(None, (first.reason, first.detail))))
+        reason = ": ".join(filter(None, (first.reason, first.detail)))
+        raise InputError(f"cannot index {paths[0]!r}: {reason}", hint=HINTS.get(first.reason, ""))
 
 
 def _index_stdin(session: Session, engine: Engine, *, source: str | None, title: str) -> None:

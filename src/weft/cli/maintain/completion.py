@@ -22,5 +22,5 @@ def completion(session: Session, shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.ClickException(f"no completion for the shell {shell!r}")
+        raise click.ClickException(f"unsupported shell {shell!r}: use bash, zsh or fish")
     write_data(kind(weft, {}, "weft", "_WEFT_COMPLETE").source(), nl=True)

@@ -95,7 +95,7 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
             if not yes:
                 require_consent(f"delete everything in namespace {drop!r}?")
             if not engine.database.drop(drop):
-                raise click.ClickException(f"unknown namespace {drop!r}")
+                raise click.ClickException(f"unknown namespace {drop!r}: run `weft namespaces` to list all namespaces")
             return
         names = engine.database.namespaces()
         rows = [(name, engine.database.store(name).stats()) for name in names]

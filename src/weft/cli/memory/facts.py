@@ -27,7 +27,9 @@ def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> da
     try:
         return read_time(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+        raise click.BadParameter(
+            f"invalid time {value!r}: use a form such as 2026-01-31 or 2026-01-31T12:00:00Z"
+        ) from None
 
 
 @click.group()
@@ -89,7 +91,7 @@ def add(
 @verb()
 @click.argument("id")
 def confirm(session: Session, id: str) -> None:
-    """Confirm the fact ID. The fact named by its --supersedes is superseded."""
+    """Confirm the fact ID. It supersedes the fact that --supersedes names."""
     with session.open() as engine:
         _print_fact(session, engine.memory.confirm(id))
 

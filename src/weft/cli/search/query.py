@@ -41,7 +41,7 @@ class QueryCommand(click.Command):
 
 def _check_format(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value and value not in FORMATS:
-        raise click.BadParameter(f"{value!r} is not one of {', '.join(FORMATS)}")
+        raise click.BadParameter(f"unknown format {value!r}: use one of {', '.join(FORMATS)}")
     return value
 
 
@@ -189,5 +189,5 @@ def _print_context(session: Session, context: Context, result: Result) -> None:
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint="--where")
+        raise click.BadParameter(f"invalid condition {text!r}: use KEY=VALUE", param_hint="--where")
     return key, value

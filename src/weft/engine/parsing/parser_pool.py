@@ -32,7 +32,7 @@ class ParserPool:
     """
     Parser processes: one is kept ready, others start on demand up to `size`. Threads share the pool.
 
-    One namespace uses all processes but one, so that its slow documents do not stop the others.
+    One namespace may use all processes but one, so that its slow documents do not block other namespaces.
     """
 
     def __init__(self, size: int, *, command: Sequence[str] = COMMAND) -> None:
@@ -80,7 +80,7 @@ class ParserPool:
             self._release(process, recipe.namespace)
 
     def close(self) -> None:
-        """Kill all processes, in the middle of documents too. Calling it twice is harmless."""
+        """Kill all processes, even while they parse. A second call does nothing."""
         with self._changed:
             self._ended.set()
             idle, self._idle = self._idle, []
@@ -108,7 +108,9 @@ class ParserPool:
             try:
                 while True:
                     if self._ended.is_set():
-                        raise WeftError("the parser processes are stopped", hint="send the document again later")
+                        raise WeftError(
+                            "the parser processes are stopped", hint="send the document again after a restart"
+                        )
                     if self._leased[namespace] < self.max_per_namespace:
                         if process := self._take_idle():
                             self._leased[namespace] += 1
@@ -119,7 +121,7 @@ class ParserPool:
                 self._waiting -= 1
 
     def _take_idle(self) -> ParserProcess | None:
-        """Return the idle process that was used last; drop those that ended meanwhile."""
+        """Return the most recently used idle process; drop processes that have ended."""
         while self._idle:
             process = self._idle.pop()
             if process.is_alive():
@@ -140,7 +142,7 @@ class ParserPool:
             self._start_one()
 
     def _release(self, process: ParserProcess, namespace: str) -> None:
-        """Take a process back. One that is in the middle of a request, or that has served its time, is closed."""
+        """Return a process to the pool. Close it instead if it is busy, replaced or dead."""
         with self._changed:
             self._leased[namespace] -= 1
             if not self._leased[namespace]:

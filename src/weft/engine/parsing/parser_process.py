@@ -62,9 +62,9 @@ class ParserProcess:
         self.deadline = float("inf")
         """Monotonic time at which the watchdog kills it."""
         self.is_busy = False
-        """Whether a request has no complete answer yet."""
+        """True if a request has no complete answer yet."""
         self.is_replaced = False
-        """Whether another process took its place."""
+        """True if another process took its place."""
         self._limit_error: LoadError | None = None
         self._message_bytes = 0
         self._wall_seconds = 0.0
@@ -79,7 +79,7 @@ class ParserProcess:
         )
 
     def wait_until_ready(self) -> bool:
-        """Return whether the process has started."""
+        """Return True if the process has started."""
         try:
             return self._receive(MAX_MESSAGE_BYTES, seconds=MAX_START_SECONDS) == ["ready"]
         except LoadError:
@@ -91,7 +91,7 @@ class ParserProcess:
         return self._process.pid
 
     def is_alive(self) -> bool:
-        """Return whether the process runs."""
+        """Return True if the process runs."""
         return self._process.poll() is None
 
     def send(self, request: dict[str, Any]) -> bool:
@@ -146,12 +146,12 @@ class ParserProcess:
             self._kill(LoadError("too slow", f"parsing took more than {self._wall_seconds:,.0f} s"))
 
     def kill(self) -> None:
-        """Kill the process and wait for its end. It holds nothing that could be lost. Any thread may call it."""
+        """Kill the process and wait for its end. The process has no unsaved data. Any thread may call this."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """Kill the process and close its pipes. Calling it twice is harmless."""
+        """Kill the process and close its pipes. A second call does nothing."""
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe
@@ -168,7 +168,7 @@ class ParserProcess:
             self._message_bytes = int.from_bytes(header, "big")
             if self._message_bytes > min(max_bytes, MAX_MESSAGE_BYTES):
                 limit = MAX_OUTPUT_BYTES // 2**20
-                raise self._kill(LoadError("too large", f"parsing gave more than {limit:,} MiB of output"))
+                raise self._kill(LoadError("too large", f"parsing produced more than {limit:,} MiB"))
             data = self._process.stdout.read(self._message_bytes)
         finally:
             self.deadline = float("inf")
@@ -199,5 +199,8 @@ class ParserProcess:
             return LoadError("too slow", f"parsing took more than {seconds:,.0f} s of CPU time")
         if code < 0:
             with suppress(ValueError):
-                return LoadError("broken", f"the parser process was ended by {signal.Signals(-code).name}")
-        return LoadError("broken", f"the parser process ended with exit code {code}")
+                return LoadError(
+                    "broken",
+                    f"the parser process was killed ({signal.Signals(-code).name})",
+                )
+        return LoadError("broken", f"the parser process failed with exit code {code}")

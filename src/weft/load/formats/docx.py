@@ -44,7 +44,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     with cpu_limit(options.max_cpu_seconds):
         text, heading, properties = _read(data)
     if not text:
-        raise LoadError("no text")
+        raise LoadError("no text", "the document has no paragraph with text")
     yield Document(
         source=source,
         title=str(properties.get("title") or heading or file_title(source)),
@@ -57,7 +57,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 def _check_package(data: bytes, *, options: LoadOptions) -> None:
     """Raise `LoadError` unless the data is a zip file within the size limits."""
     if data.startswith(_OLE_SIGNATURE):
-        raise LoadError("encrypted", "password-protected, or a .doc file renamed to .docx")
+        raise LoadError("encrypted", "the file has a password, or is a .doc file renamed to .docx")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = package.infolist()
@@ -68,7 +68,7 @@ def _check_package(data: bytes, *, options: LoadOptions) -> None:
     if size > options.max_expanded_bytes:
         raise too_large(size, limit=options.max_expanded_bytes)
     if len(members) > MAX_ZIP_MEMBERS or (size > MIN_CHECKED_BYTES and size > MAX_COMPRESSION_RATIO * len(data)):
-        raise LoadError("too large", f"expands from {len(data):,} to {size:,} bytes")
+        raise LoadError("too large", f"the file expands from {len(data):,} to {size:,} bytes")
 
 
 def _read(data: bytes) -> tuple[str, str, Fields]:
@@ -94,7 +94,7 @@ def _render(word: WordDocument) -> tuple[str, str]:
     styles = {style.style_id: (style.name or "") for style in word.styles}
     for line, block in enumerate(_iter_blocks(word.element.body), start=1):
         if line > MAX_BLOCKS:
-            raise LoadError("too large", f"more than {MAX_BLOCKS:,} paragraphs")
+            raise LoadError("too large", f"the document has more than {MAX_BLOCKS:,} paragraphs")
         if block.tag == f"{_MAIN}tbl":
             for row in _iter_own(block, tag=f"{_MAIN}tr"):
                 writer.add_row([_read_text(cell) for cell in _iter_own(row, tag=f"{_MAIN}tc")], line=line)

@@ -92,7 +92,7 @@ def _check_attributes(text: str) -> None:
         while found := _ATTRIBUTE.match(text, position):
             position, count = found.end(), count + 1
             if count > MAX_ATTRIBUTES:
-                raise LoadError("broken", f"HTML: an element with more than {MAX_ATTRIBUTES:,} attributes")
+                raise LoadError("broken", f"HTML: an element has more than {MAX_ATTRIBUTES:,} attributes")
         if tag[1]:
             end = _END_OF_CODE.search(text, position)
             position = end.end() if end else len(text)
@@ -109,7 +109,7 @@ def _parse(text: str) -> _Element:
     if is_cut:
         root, is_cut = _parse_once(_WRAPPER.sub(lambda tag: " " + "\n" * tag[0].count("\n"), text))
     if is_cut:
-        raise LoadError("broken", "HTML: nested too deeply")
+        raise LoadError("broken", "HTML: the elements are nested too deeply")
     if root is None:
         raise LoadError("no text", "the page has no elements")
     return root
@@ -270,7 +270,7 @@ class _Renderer:
         self._flush()
 
     def _flush(self) -> None:
-        """Write the current block. Inside a table row, only separate words."""
+        """Write the current block. Inside a table row, add a space instead."""
         if self._row is not None and not self._code_depth:
             self._words.append(" ")
             return

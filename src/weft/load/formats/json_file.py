@@ -35,7 +35,7 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         title = _find_title(content) or file_title(source)
         body, lines = _render(text, content=content, options=options)
         if not body:
-            raise LoadError("empty", "no values")
+            raise LoadError("empty", "the JSON has no values")
         yield Document(source=source, title=title, text=body, lines=lines)
 
 
@@ -44,7 +44,7 @@ def parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise LoadError("broken", "JSON: nested too deeply") from error
+        raise LoadError("broken", "JSON: the values are nested too deeply") from error
     except ValueError as error:
         hint = "; rename a file with one object per line to .jsonl" if "Extra data" in str(error) else ""
         raise LoadError("broken", f"JSON: {error}{hint}") from error

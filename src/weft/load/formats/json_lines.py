@@ -134,23 +134,23 @@ def _list_fields(record: Mapping[str, object], *, options: LoadOptions) -> str:
     try:
         leaves = iter_leaves(json.dumps(record, ensure_ascii=False))
     except RecursionError as error:
-        raise LoadError("bad record", "nested too deeply") from error
+        raise LoadError("bad record", "the values are nested too deeply") from error
     pieces = ((f"{leaf.path}: {leaf.value}", leaf.line) for leaf in leaves)
     text, _ = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not text:
-        raise LoadError("empty", "no values")
+        raise LoadError("empty", "the record has no values")
     return text
 
 
 def _parse(text: str | None, *, options: LoadOptions) -> Mapping[str, object]:
     if text is None:
-        raise LoadError("too large", f"more than {options.max_file_bytes:,} characters")
+        raise LoadError("too large", f"the line has more than {options.max_file_bytes:,} characters")
     try:
         record = json.loads(text)
     except RecursionError as error:
-        raise LoadError("bad record", "nested too deeply") from error
+        raise LoadError("bad record", "the values are nested too deeply") from error
     except ValueError as error:
         raise LoadError("bad record", str(error)) from error
     if not isinstance(record, dict):
-        raise LoadError("bad record", f"expected an object, got {type(record).__name__}")
+        raise LoadError("bad record", f"expected a JSON object, got {type(record).__name__}")
     return record

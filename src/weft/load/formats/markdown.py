@@ -55,7 +55,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
-            raise LoadError("empty", "only a title in the front matter")
+            raise LoadError("empty", "the file has only a title in its front matter")
         lines, start = text.split("\n")[1 : start - 1], 1
     prose = list(_iter_prose(lines))
     links = find_link_pages(prose)

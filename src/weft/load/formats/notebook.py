@@ -35,7 +35,7 @@ def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[
             _add_cell(writer, cell, path=f"cells[{number}]", lines=lines)
     body, numbers = writer.finish()
     if not body:
-        raise LoadError("empty", "no cells with text")
+        raise LoadError("empty", "the notebook has no cells with text")
     document = parse_markdown(body, source=source, name=file_title(source))
     yield replace(document, lines=numbers[len(numbers) - document.text.count("\n") - 1 :])
 

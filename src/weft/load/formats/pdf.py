@@ -48,7 +48,7 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
         info = _read_info(reader)
     text, lines = join_numbered(pages)
     if not text:
-        detail = f"{len(reader.pages)} pages without text; a scanned PDF needs OCR first"
+        detail = f"no text on {len(reader.pages)} pages; run OCR on a scanned PDF first"
         raise LoadError("no text", detail)
     title = info.pop("title", "")
     yield Document(
@@ -85,14 +85,14 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise LoadError("encrypted", "a password is required")
+            raise LoadError("encrypted", "the PDF has a password")
         count = len(reader.pages)
     except DependencyError as error:
         raise LoadError("encrypted", str(error)) from error
     except (PyPdfError, *PARSER_ERRORS) as error:
         raise LoadError("broken", f"PDF: {error}") from error
     if count > options.max_pages:
-        raise LoadError("too large", f"{count:,} pages; the limit is {options.max_pages:,}")
+        raise LoadError("too large", f"{count:,} pages; load.max_pages is {options.max_pages:,}")
     return reader
 
 

@@ -52,7 +52,7 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
     pieces = ((_render(row.cells, header=header), row.line) for row in body)
     content, lines = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not content:
-        raise LoadError("empty", "all cells are empty")
+        raise LoadError("empty", "all cells of the table are empty")
     yield Document(
         source=source,
         title=file_title(source, with_extension=True),

@@ -58,7 +58,7 @@ def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
         entry.key: _fields(entry, verbatim.get(entry.key, entry)) for entry in sorted(decoded.entries, key=_line)
     }
     if not entries and not failed:
-        raise LoadError("empty", "no entries")
+        raise LoadError("empty", "the file has no entries")
     if options.max_records is not None and len(entries) > options.max_records:
         first = dict(list(entries.items())[: options.max_records])
         line = int(next(fields["line"] for key, fields in entries.items() if key not in first))

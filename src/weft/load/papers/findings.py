@@ -91,7 +91,7 @@ def iter_findings(findings: Mapping[str, object], *, source: str) -> Iterator[Do
             entries.append(Entry(kind=kind, record=record, place=f"{field}[{place}]"))
     for field in FINDINGS_FIELDS:
         if findings.get(field) is not None and not isinstance(findings[field], list):
-            yield Skipped(source=f"{source}:{field}", reason="bad record", detail="not a list")
+            yield Skipped(source=f"{source}:{field}", reason="bad record", detail="expected a list")
     yield from load_entries(entries, source=source, separator=":")
 
 

@@ -42,8 +42,9 @@ KNOWN_MODELS = {
     "text-embedding-ada-002": KnownModel(dimension=1536, floor=0.72, background=(0.7, 0.03)),
 }
 
-MODEL_CHANGED_HINT = "restore the former model at the endpoint, or rename the new model there and run weft reembed"
-DIMENSIONS_IGNORED_HINT = "remove models.dimensions, which the endpoint ignores"
+MODEL_CHANGED_HINT = "serve the earlier model again, or give the new one another name and run weft reembed"
+DIMENSIONS_IGNORED_HINT = "remove models.dimensions; the endpoint ignores it"
+ENDPOINT_HINT = "set models.base_url to an OpenAI-compatible endpoint, or set models.embedder to another model"
 
 UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
@@ -283,31 +284,31 @@ def read_vectors(answer: object, *, count: int) -> Vectors:
     """Return the unit vectors of one response in the order of the request. Raises `BadModelOutput`."""
     entries = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise BadModelOutput("the endpoint's response has no list `data` of vectors")
+        raise BadModelOutput("the response of the endpoint has no list `data` of vectors", hint=ENDPOINT_HINT)
     if len(entries) != count:
-        raise BadModelOutput(f"the endpoint returned {len(entries)} vectors for {count} texts")
+        raise BadModelOutput(f"the endpoint returned {len(entries)} vectors for {count} texts", hint=ENDPOINT_HINT)
     # Servers that omit `index` return the vectors in order.
     indices = [entry.get("index", number) for number, entry in enumerate(entries)]
     if any(type(index) is not int for index in indices) or sorted(indices) != list(range(count)):
-        raise BadModelOutput(f"the endpoint numbered its vectors {indices[:10]!r}")
+        raise BadModelOutput(f"the endpoint returned vectors with the indexes {indices[:10]!r}", hint=ENDPOINT_HINT)
     by_index = dict(zip(indices, entries, strict=True))
     in_order = [by_index[index].get("embedding") for index in range(count)]
     try:
         vectors = np.array(in_order, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadModelOutput(f"the endpoint's vectors are not numbers of one length: {error}") from error
+        raise BadModelOutput(f"the endpoint returned invalid vectors: {error}", hint=ENDPOINT_HINT) from error
     if vectors.ndim != 2 or vectors.shape[1] == 0:
-        raise BadModelOutput(f"the endpoint's vectors have the shape {vectors.shape}")
+        raise BadModelOutput(f"the endpoint returned vectors of shape {vectors.shape}", hint=ENDPOINT_HINT)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise BadModelOutput("the endpoint returned a vector that is zero or not finite")
+        raise BadModelOutput("the endpoint returned a zero or non-finite vector", hint=ENDPOINT_HINT)
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
 
 
 def _check_running(stop: Event) -> None:
     if stop.is_set():
-        raise ModelUnavailable("embedding was interrupted")
+        raise ModelUnavailable("embedding was interrupted", hint="run the command again")
 
 
 def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[str]]:

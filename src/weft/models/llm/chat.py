@@ -91,7 +91,7 @@ class HttpChat:
 
     @property
     def name(self) -> str:
-        """`openai/gpt-4o-mini`."""
+        """Vendor and model: `openai/gpt-4o-mini`."""
         return f"{self._wire}/{self._model}"
 
     def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
@@ -168,7 +168,8 @@ def _read_openai(answer: object, *, question: str) -> ChatReply:
     # An empty reply also costs money, so it counts as a reply.
     text = (message.get("content") or "") if isinstance(message, dict) else None
     if not isinstance(text, str):
-        raise BadModelOutput("the endpoint's response has no text in `choices`")
+        hint = "set llm.base_url to an OpenAI-compatible endpoint"
+        raise BadModelOutput("the response of the endpoint has no text in `choices`", hint=hint)
     is_cut = choice.get("finish_reason") == "length"
     return _make_reply(answer, text, ("prompt_tokens", "completion_tokens"), question=question, is_cut=is_cut)
 
@@ -176,7 +177,8 @@ def _read_openai(answer: object, *, question: str) -> ChatReply:
 def _read_anthropic(answer: object, *, question: str) -> ChatReply:
     blocks = answer.get("content") if isinstance(answer, dict) else None
     if not isinstance(blocks, list):
-        raise BadModelOutput("the endpoint's response has neither text nor a tool call in `content`")
+        hint = "set llm.base_url to an endpoint with the API of Anthropic"
+        raise BadModelOutput("the response of the endpoint has no list `content`", hint=hint)
     blocks = [block for block in blocks if isinstance(block, dict)]
     inputs = [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block.get("type") == "tool_use"]
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]

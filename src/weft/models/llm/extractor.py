@@ -93,7 +93,7 @@ class LlmExtractor:
 
     @property
     def name(self) -> str:
-        """`rules-14+llm-openai/gpt-4o-mini-extract-1`."""
+        """Name and version: `rules-14+llm-openai/gpt-4o-mini-extract-1`."""
         return f"{self._inner.name}+{self._label}"
 
     @property
@@ -105,7 +105,7 @@ class LlmExtractor:
         (reading,) = self.extract_all([(document, chunks)])
         if reading is None:
             raise ModelUnavailable(
-                f"the limit of {self._account.total.stopped} is reached",
+                f"reached the limit of {self._account.total.stopped}",
                 hint="raise llm.max_cost, llm.max_tokens or llm.max_minutes",
             )
         return list(reading.extractions)

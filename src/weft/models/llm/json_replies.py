@@ -33,7 +33,7 @@ def read_json(text: str) -> tuple[dict[str, Any], Form]:
         pass
     else:
         if not isinstance(value, dict):
-            raise ValueError(f"a JSON {type(value).__name__} instead of an object")
+            raise ValueError(f"the reply is a JSON {type(value).__name__}, not an object")
         return value, "whole"
     if (inside := _find_object(text)) is not None:
         return inside, "found"
@@ -83,12 +83,12 @@ def _close(text: str) -> dict[str, Any]:
             if len(open_ends) <= MAX_TRIES:
                 kept = str(at + 1) + " " + "".join(reversed(open_ends))
     if not kept:
-        raise ValueError("its JSON ends inside the first item")
+        raise ValueError("the JSON of the reply ends inside the first item")
     end, _, ends = kept.partition(" ")
     try:
         value = json.loads(text[: int(end)] + ends)
     except RecursionError as error:
-        raise ValueError("its JSON is nested too deep") from error
+        raise ValueError("the JSON of the reply is nested too deeply") from error
     if not isinstance(value, dict):
-        raise ValueError("its JSON is not an object")
+        raise ValueError("the JSON of the reply is not an object")
     return value

@@ -69,7 +69,7 @@ def _read(text: str) -> tuple[str, Price]:
     name, numbers = _split(text)
     if not name or len(numbers) != 2:
         hint = "write name=IN/OUT in dollars per million tokens: openai/gpt-4o-mini=0.15/0.60"
-        raise ConfigError(f"{text!r} in llm.prices is not a price", hint=hint)
+        raise ConfigError(f"invalid price {text!r} in llm.prices", hint=hint)
     return name, (numbers[0], numbers[1])
 
 
@@ -77,7 +77,7 @@ def _read_embedding(text: str) -> tuple[str, Price]:
     name, numbers = _split(text)
     if not name or len(numbers) != 1:
         hint = "write name=DOLLARS per million tokens: openai/text-embedding-3-small=0.02"
-        raise ConfigError(f"{text!r} in models.prices is not a price", hint=hint)
+        raise ConfigError(f"invalid price {text!r} in models.prices", hint=hint)
     return name, (numbers[0], 0.0)
 
 

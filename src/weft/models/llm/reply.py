@@ -35,10 +35,10 @@ def check_reply(value: Mapping[str, Any], note: Note) -> dict[str, list[Item]]:
     Raises `ValueError` if the reply has none of the requested lists, or a list without any object.
     """
     if not any(name in value for name in MAX_ITEMS):
-        raise ValueError("it has none of the lists entities, relations and facts")
+        raise ValueError("the reply has none of the lists entities, relations and facts")
     wrong = [name for name in MAX_ITEMS if not isinstance(value.get(name, []), list)]
     if wrong:
-        raise ValueError(f"{wrong[0]} is not a list")
+        raise ValueError(f"{wrong[0]} of the reply is not a list")
     checks = {"entities": _entity, "relations": _relation, "facts": _fact}
     checked: dict[str, list[Item]] = {}
     for name, limit in MAX_ITEMS.items():
@@ -46,7 +46,7 @@ def check_reply(value: Mapping[str, Any], note: Note) -> dict[str, list[Item]]:
         found = [checks[name](item, note) if isinstance(item, dict) else None for item in raw[: 10 * limit]]
         kept = [item for item in found if item is not None]
         if raw and not kept and not any(isinstance(item, dict) for item in raw):
-            raise ValueError(f"{name} has no objects in it")
+            raise ValueError(f"{name} of the reply contains no objects")
         for _ in range(len(raw) - len(kept[:limit])):
             note("items left out")
         checked[name] = kept[:limit]

@@ -154,7 +154,7 @@ class ReplyCache:
             return self._database.run(work)
         except (apsw.Error, OSError, UnicodeDecodeError) as error:
             raise ModelUnavailable(
-                f"replies cannot be cached in {str(self._database.path)!r}: {error}",
+                f"cannot cache replies in {str(self._database.path)!r}: {error}",
                 hint="set models.cache_dir to another folder, or delete the file if it is damaged",
             ) from error
 

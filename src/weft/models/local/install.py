@@ -59,7 +59,7 @@ def install_model(
         return write_installed(model, cache_dir=cache_dir, onnx=built.onnx, tokenizer=tokenizer, facts=facts)
     except OSError as error:
         raise ModelUnavailable(
-            f"the model cannot be written to {str(cache_dir)!r}: {error}",
+            f"cannot write the model to {str(cache_dir)!r}: {error}",
             hint="free disk space, or set `models.cache_dir` to another folder",
         ) from error
 
@@ -105,7 +105,7 @@ def _build_checked(encoder: Encoder, *, model: LocalModel, precision: Precision)
 
 
 def _facts(built: Built, *, wheel: ModelWheel) -> dict[str, str]:
-    """Return the fields of `card.json` that say how the model was built."""
+    """Return the fields of `card.json` that describe the build."""
     return {
         "precision": built.precision,
         "cosine": f"{built.cosine:.5f}",

@@ -74,15 +74,15 @@ def read_float_tensors(data: bytes) -> dict[str, Array]:
 def unreadable_weights(reason: str) -> ModelUnavailable:
     """Return the error for a damaged weights file."""
     return ModelUnavailable(
-        f"the model's weights cannot be read: {reason}",
-        hint="run `weft models fetch` again; report the error if it occurs again",
+        f"cannot read the weights of the model: {reason}",
+        hint="run `weft models fetch` again",
     )
 
 
 def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
     """Return the tensors' entries and the offset of the first tensor."""
     if len(data) < 8:
-        raise unreadable_weights(f"the file has {len(data)} bytes; the length of the header takes 8")
+        raise unreadable_weights(f"the file has {len(data)} bytes, but the header length takes 8")
     (length,) = struct.unpack_from("<Q", data)
     if length > min(MAX_HEADER_BYTES, len(data) - 8):
         raise unreadable_weights(f"a header of {length} bytes does not fit into a file of {len(data)}")
@@ -97,10 +97,10 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object. Raises `ValueError` for a repeated key: parsers disagree on which one counts."""
+    """Return the object. Raises `ValueError` for a duplicate key, because parsers disagree on its value."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise ValueError("a key is repeated")
+        raise ValueError("the header has a duplicate key")
     return fields
 
 

@@ -14,6 +14,7 @@ MAX_CONCURRENT_CALLS = 16
 """Maximum number of concurrent calls, including abandoned ones whose deadline has passed."""
 MAX_CLOSE_SECONDS = 10.0
 """Seconds that `close` waits for the callback of each finished call."""
+MODEL_HINT = "set rerank.model to another reranker"
 
 
 class DeadlineReranker:
@@ -40,7 +41,7 @@ class DeadlineReranker:
         """Return the scores of the inner reranker. Raises `ModelUnavailable`, also if the deadline passes."""
         if not self._slots.acquire(blocking=False):
             raise ModelUnavailable(
-                f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked", hint="retry later"
+                f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked", hint="retry in a few seconds"
             )
         passages = list(texts)
         call = Deferred(lambda: self._call(query, passages), name="weft-rerank", on_done=self._finish)
@@ -48,13 +49,14 @@ class DeadlineReranker:
             scores = call.get_within(self._seconds)
         except DeadlinePassed:
             raise ModelUnavailable(
-                f"the deadline of {self._seconds * 1000:.0f} ms passed", hint="raise rerank.deadline_ms"
+                f"re-ranking exceeded the deadline of {self._seconds * 1000:.0f} ms", hint="raise rerank.deadline_ms"
             ) from None
         except ModelError:
             raise
         except Exception as error:
-            hint = error.hint if isinstance(error, WeftError) else ""
-            raise ModelUnavailable(f"{type(error).__name__}: {str(error)[:300]}", hint=hint) from error
+            hint = error.hint if isinstance(error, WeftError) else MODEL_HINT
+            message = f"the reranker failed: {type(error).__name__}: {str(error)[:300]}"
+            raise ModelUnavailable(message, hint=hint) from error
         return check_scores(scores, count=len(texts))
 
     def close(self) -> None:
@@ -79,7 +81,7 @@ class DeadlineReranker:
 
 
 class UnavailableReranker:
-    """Stand-in for a reranker that cannot be opened. Every call raises the error."""
+    """Placeholder for a reranker that cannot be opened. Every call raises the error."""
 
     def __init__(self, name: str, *, error: WeftError) -> None:
         self.name = name
@@ -95,9 +97,9 @@ def check_scores(scores: Sequence[float], *, count: int) -> list[float]:
     try:
         numbers = [float(score) for score in scores]
     except (TypeError, ValueError) as error:
-        raise BadModelOutput(f"the reranker returned values that are not numbers: {error}") from error
+        raise BadModelOutput(f"the reranker returned a non-numeric score: {error}", hint=MODEL_HINT) from error
     if len(numbers) != count:
-        raise BadModelOutput(f"the reranker returned {len(numbers)} scores for {count} texts")
+        raise BadModelOutput(f"the reranker returned {len(numbers)} scores for {count} texts", hint=MODEL_HINT)
     if not all(map(math.isfinite, numbers)):
-        raise BadModelOutput("the reranker returned a score that is not finite")
+        raise BadModelOutput("the reranker returned a non-finite score", hint=MODEL_HINT)
     return numbers

@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal["cohere", "jina", "http"]
 
 URLS = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
 ATTEMPTS = 3
+ENDPOINT_HINT = "set rerank.base_url to an endpoint with the /rerank API of Cohere or Jina"
 
 
 class HttpReranker:
@@ -45,7 +46,10 @@ class HttpReranker:
             raise MissingExtra("httpx", extra="openai")
         base_url = (base_url or URLS.get(kind, "")).rstrip("/")
         if not base_url:
-            raise ConfigError(f"the endpoint of {kind}/{model} is not set", hint="set rerank.base_url = 'http://…/v1'")
+            raise ConfigError(
+                f"the endpoint of {kind}/{model} is not set",
+                hint="set rerank.base_url to an address such as http://localhost:8000/v1",
+            )
         check_endpoint(base_url, api_key=api_key)
         self._model = model
         self._kind = kind
@@ -67,7 +71,7 @@ class HttpReranker:
 
     @property
     def name(self) -> str:
-        """`cohere/rerank-v3.5`."""
+        """Name in the settings: `cohere/rerank-v3.5`."""
         return f"{self._kind}/{self._model}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -99,14 +103,15 @@ def read_scores(answer: object, *, count: int) -> list[float]:
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list) or not results or not all(isinstance(result, dict) for result in results):
-        raise BadModelOutput("the endpoint's response has no list `results`")
+        raise BadModelOutput("the response of the endpoint has no list `results`", hint=ENDPOINT_HINT)
     scores: dict[int, float] = {}
     for result in results:
         index, score = result.get("index"), result.get("relevance_score")
         if type(index) is not int or not 0 <= index < count or index in scores:
-            raise BadModelOutput(f"the endpoint returned the index {index!r} for {count} texts")
+            message = f"the endpoint returned the invalid index {index!r} for {count} texts"
+            raise BadModelOutput(message, hint=ENDPOINT_HINT)
         if type(score) not in (int, float) or not math.isfinite(score):
-            raise BadModelOutput(f"the endpoint returned the score {score!r}")
+            raise BadModelOutput(f"the endpoint returned the invalid score {score!r}", hint=ENDPOINT_HINT)
         scores[index] = float(score)
     lowest = min(scores.values())
     return [scores.get(index, lowest) for index in range(count)]

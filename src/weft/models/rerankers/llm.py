@@ -101,8 +101,8 @@ class LlmReranker:
         tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY_TOKENS}
         if not self._budget.reserve(**tokens):
             self._account.note("bound reached")
-            hint = "raise llm.max_cost or llm.max_tokens, which also limit re-ranking"
-            raise ModelUnavailable(f"the limit of {self._budget.total.stopped} is reached", hint=hint)
+            hint = "raise llm.max_cost or llm.max_tokens; both also limit re-ranking"
+            raise ModelUnavailable(f"reached the limit of {self._budget.total.stopped}", hint=hint)
         reply = None
         try:
             reply = self._chat.ask(system=system, user=user, schema=SCHEMA)
@@ -130,7 +130,7 @@ def read_ranking(reply: str, *, count: int) -> list[int]:
     """Return the distinct passages that a reply ranks, as indices from 0. Raises `BadModelOutput` if there are none."""
     ranked = dict.fromkeys(number - 1 for number in _numbers(reply) if 1 <= number <= count)
     if not ranked:
-        raise BadModelOutput(f"the reply ranks no passage: {reply[:80]!r}")
+        raise BadModelOutput(f"the reply ranks no passage: {reply[:80]!r}", hint="set llm.model to another model")
     return list(ranked)
 
 

@@ -29,7 +29,7 @@ class SentenceTransformersReranker:
 
     @property
     def name(self) -> str:
-        """`sentence-transformers/cross-encoder/ms-marco-MiniLM-L6-v2`."""
+        """Name in the settings: `sentence-transformers/cross-encoder/ms-marco-MiniLM-L6-v2`."""
         return f"{LIBRARY}/{self._model}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -39,7 +39,8 @@ class SentenceTransformersReranker:
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         scores = np.asarray(self._load().predict(pairs, show_progress_bar=False), dtype=np.float64)
         if scores.shape != (len(texts),):
-            raise BadModelOutput(f"{self.name} returns scores of shape {scores.shape}: it is not a reranking model")
+            hint = "set rerank.model to a cross-encoder with one label"
+            raise BadModelOutput(f"{self.name} returned scores of shape {scores.shape}", hint=hint)
         return [float(score) for score in scores]
 
     def _load(self) -> Any:

@@ -54,7 +54,9 @@ FORM: dict[str, Any] = {
 @router.get("/documents", response_model=DocumentPage, responses=documented(401, 504))
 async def list_documents(
     caller: Reader,
-    prefix: Annotated[str, Query(max_length=1000, description="Only documents whose source starts with this.")] = "",
+    prefix: Annotated[
+        str, Query(max_length=1000, description="Only documents whose source starts with this text.")
+    ] = "",
     after: Annotated[str, Query(max_length=4000, description="`next` of the previous page.")] = "",
     limit: Limit = 100,
 ) -> dict[str, Any]:
@@ -127,7 +129,9 @@ async def upload(caller: Writer, request: Request) -> Response:
             files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
             if not files or len(files) != len(form.multi_items()):
                 hint = "send each file as `files`, for example curl -F files=@a.md"
-                raise Refused(422, "invalid_request", "every form field must be a file named `files`", hint=hint)
+                raise Refused(
+                    422, "invalid_request", "invalid form: every field must be a file named `files`", hint=hint
+                )
             for file in files:
                 await caller.state.threads.load(partial(sandbox.save, file.filename or "", file.file))
     except InputError as error:
@@ -166,7 +170,7 @@ async def _form(request: Request, *, max_files: int) -> AsyncIterator[FormData]:
     except HTTPException as error:
         if str(error.detail).startswith("Too many files"):
             hint = "send several smaller requests"
-            raise Refused(413, "too_many_files", f"more than {max_files} files", hint=hint) from error
+            raise Refused(413, "too_many_files", f"the request has more than {max_files} files", hint=hint) from error
         raise
     try:
         yield form

@@ -41,7 +41,7 @@ async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dic
 async def list_neighbours(
     caller: Reader,
     name: EntityName,
-    hops: Annotated[int, Query(ge=1, le=3, description="Maximum distance.")] = 1,
+    hops: Annotated[int, Query(ge=1, le=3, description="Maximum distance in hops.")] = 1,
     min_weight: Annotated[float, Query(ge=1, le=10, description="Minimum weight of a relation.")] = 1.0,
     after: After = "",
     limit: Limit = 100,
@@ -61,7 +61,7 @@ async def find_path(
     caller: Reader,
     source: EntityName,
     target: EntityName,
-    max_hops: Annotated[int, Query(ge=1, le=6, description="Maximum length of the path.")] = 4,
+    max_hops: Annotated[int, Query(ge=1, le=6, description="Maximum path length in hops.")] = 4,
 ) -> dict[str, Any]:
     """Return the best path between two entities: the fewest hops, then the greatest weight."""
     found = await caller.state.threads.read(lambda: caller.engine.entities.path(source, target, max_hops=max_hops))

@@ -27,10 +27,10 @@ async def health() -> dict[str, str]:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Ready, responses=documented())
 async def ready(request: Request) -> dict[str, str]:
-    """Report whether the store is readable and the server is not shutting down. Needs no key."""
+    """Report that the store is readable; 503 during shutdown. Needs no key."""
     state = get_state(request)
     if state.jobs.closing.is_set():
-        raise Refused(503, "stopping", "the server is shutting down", hint="retry later")
+        raise Refused(503, "stopping", "the server is shutting down", hint="retry after the restart")
     await state.threads.read(state.keys.is_empty)
     return {"status": "ready"}
 

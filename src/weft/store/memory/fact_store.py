@@ -182,7 +182,7 @@ class MemoryFacts:
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         if all(known.fingerprint != model for known in self._models):
-            raise SchemaMismatch(f"unknown embedder {model!r}")
+            raise SchemaMismatch(f"unknown embedder {model!r}", hint="run weft reembed")
         known = vectors.keys() & self._content.entities.keys()
         self._content.vectors |= {(model, key): vectors[key] for key in known}
 

@@ -305,7 +305,7 @@ class MemoryStore:
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         if model not in self._content.models:
-            raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}")
+            raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed")
         for id, vector in vectors.items():
             if id in self._content.chunks:
                 self._content.vectors[model, id] = vector
@@ -382,7 +382,10 @@ class MemoryStore:
         if active is None:
             return Ranking()
         if len(vector) != active.dimension:
-            raise SchemaMismatch(f"the index has dimension {active.dimension}, the question vector {len(vector)}")
+            raise SchemaMismatch(
+                f"the question vector has dimension {len(vector)}, but the index has dimension {active.dimension}",
+                hint=f"pass --embedder {active.name}, or run weft reembed",
+            )
         cosines = {
             id: float(v @ vector) for (model, id), v in self._content.vectors.items() if model == active.fingerprint
         }

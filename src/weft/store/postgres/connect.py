@@ -75,12 +75,12 @@ class Connections:
         """
         Open a session whose statements all see the same state.
 
-        With `may_lag`, on the replica if it answers and has all writes made through these connections.
+        With `may_lag`, the replica is used if it responds and has all writes made through these connections.
         """
         return self._read_replica(namespace) if may_lag else self._read(namespace)
 
     def scan(self, namespace: str = "") -> AbstractContextManager[PostgresSession]:
-        """Open a reading session; the server decides which pages stay in memory."""
+        """Open a reading session for whole tables; the server chooses the pages that stay in memory."""
         return self._read(namespace)
 
     @contextmanager
@@ -188,7 +188,8 @@ class Connections:
     @contextmanager
     def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
         if self._current is not None:
-            raise StoreError("cannot open a write transaction inside another transaction of the same thread")
+            message = "cannot open a write transaction inside another transaction of the same thread"
+            raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
         with self._connection(dsn) as db:
             try:

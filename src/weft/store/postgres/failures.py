@@ -40,6 +40,8 @@ CONNECT_MESSAGES = (
 )
 """Beginnings of the driver's error messages before a connection exists."""
 
+RETRY_HINT = "run the command again in a few seconds"
+
 
 def display_address(dsn: str) -> str:
     """Return host, port and database of an address, without credentials. Raises `ConfigError` if it is malformed."""
@@ -51,7 +53,7 @@ def display_address(dsn: str) -> str:
     # A host with @ contains the end of an unescaped password, which the driver would quote in its error.
     if "@" in host or not all(part.isdigit() for part in port.split(",")):
         raise ConfigError(
-            "malformed address of the PostgreSQL server",
+            "malformed PostgreSQL address",
             hint="use postgresql://user:password@host:5432/database; write special characters of the password as %XX",
         )
     return f"{host}:{port}/{parts.get('dbname', '')}"
@@ -67,7 +69,7 @@ def translated_errors(where: str) -> Iterator[None]:
 
 
 def is_lost(error: psycopg.Error, db: psycopg.Connection[Any]) -> bool:
-    """Return whether an error ended the connection and its transaction."""
+    """Return True if an error ended the connection and its transaction."""
     return db.closed or isinstance(error, CONNECTION_ENDED)
 
 
@@ -86,13 +88,13 @@ def connection_lost(where: str, error: psycopg.Error, *, is_committing: bool) ->
 
 def pool_exhausted(where: str, connections: int) -> StoreUnavailable:
     """Return the error for a pool without a free connection."""
-    return StoreUnavailable(f"all {connections} connections to {where} are in use", hint="try again")
+    return StoreUnavailable(f"all {connections} connections to {where} are in use", hint=RETRY_HINT)
 
 
 def not_administrator(where: str, role: str, action: str) -> AccessDenied:
-    """Return the error for a role that row security keeps from an action on all namespaces."""
+    """Return the error for a role that may not act on all namespaces, because of row security."""
     return AccessDenied(
-        f"{where}: the role {role!r} may not {action}", hint="set --db to the owner of the tables (docs/scaling.md)"
+        f"the role {role!r} on {where} may not {action}", hint="set --db to the owner of the tables (docs/scaling.md)"
     )
 
 
@@ -104,20 +106,20 @@ def _translate(error: Exception, where: str) -> WeftError:
     first = _first_line(error)
     match error:
         case UnicodeEncodeError():
-            return InputError("the text contains unpaired surrogates, which cannot be stored")
+            return InputError("the text contains unpaired surrogates", hint="remove the surrogates from the text")
         case errors.ReadOnlySqlTransaction():
             return StoreUnavailable(
-                f"{where} is read-only: it is a replica or configured so",
+                f"{where} is read-only: a replica, or read-only by configuration",
                 hint="set --db to the primary server",
             )
         case errors.QueryCanceled():
             return StoreUnavailable(
                 f"{where} cancelled a statement that took too long",
-                hint="raise statement_timeout on the server, or try again",
+                hint="raise statement_timeout on the server, or run the command again",
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
             return SchemaMismatch(
-                f"{where} does not have the tables of this version: {first}", hint="run weft db migrate"
+                f"the tables on {where} do not match this version: {first}", hint="run weft db migrate"
             )
         case errors.InsufficientPrivilege():
             return StoreUnavailable(
@@ -135,9 +137,9 @@ def _translate(error: Exception, where: str) -> WeftError:
                 hint="remove the NUL character from the text",
             )
         case errors.InvalidTextRepresentation():
-            return InputError("the text contains unpaired surrogates, which cannot be stored")
+            return InputError("the text contains unpaired surrogates", hint="remove the surrogates from the text")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
-            return StoreUnavailable(f"{where} is busy: {first}", hint="try again")
+            return StoreUnavailable(f"{where} is busy: {first}", hint=RETRY_HINT)
         case PoolTimeout() | psycopg.OperationalError() | psycopg.InterfaceError():
             return _unreachable(error, first, where)
         case psycopg.DataError() if "NUL" in first:
@@ -146,7 +148,7 @@ def _translate(error: Exception, where: str) -> WeftError:
                 hint="remove the NUL character from the text",
             )
         case _:
-            return StoreError(f"PostgreSQL: {first}")
+            return StoreError(f"PostgreSQL failed: {first}", hint="read the log of the PostgreSQL server")
 
 
 def _unreachable(error: Exception, first: str, where: str) -> StoreUnavailable:
@@ -162,10 +164,12 @@ def _unreachable(error: Exception, first: str, where: str) -> StoreUnavailable:
     if "FATAL:" in text:
         _, _, reason = text.partition("FATAL:")
         first = reason.strip().splitlines()[0]
-        return StoreUnavailable(f"{where} refused: {first}", hint="try again later, or ask the server administrator")
+        return StoreUnavailable(
+            f"{where} refused: {first}", hint="run the command again in a few minutes, or ask the server administrator"
+        )
     if isinstance(error, PoolTimeout | psycopg.errors.ConnectionTimeout) or text.startswith(CONNECT_MESSAGES):
         return StoreUnavailable(
-            f"no PostgreSQL server answers at {where}",
+            f"no PostgreSQL server responds at {where}",
             hint="start the server, or correct the host and the port in --db",
         )
     return StoreUnavailable(

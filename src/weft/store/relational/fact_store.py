@@ -112,7 +112,7 @@ class RelationalFacts:
             namespace = db.namespace_key(self._name)
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             if model not in numbers:
-                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
+                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}", hint="run weft reembed")
             _write_vectors(db, namespace, numbers[model], vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────

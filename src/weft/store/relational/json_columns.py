@@ -20,7 +20,7 @@ def read_list(text: str, *, what: str) -> list[Any]:
 
 def unreadable(what: str) -> StoreCorrupt:
     """Return the error for a value that cannot be read."""
-    return StoreCorrupt(f"{what} cannot be read", hint="run weft check to list the damage, then weft repair")
+    return StoreCorrupt(f"cannot read {what}", hint="run weft check to list the damage, then weft repair")
 
 
 def _read(text: str, kind: type, *, what: str) -> Any:

@@ -144,7 +144,9 @@ class RelationalStore:
             namespace = self._ensure(db)
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             if model not in numbers:
-                raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}")
+                raise SchemaMismatch(
+                    f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed"
+                )
             for id, vector in vectors.items():
                 row = {"model": numbers[model], "id": id, "vector": db.pack(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})

@@ -113,7 +113,8 @@ class Connections:
     def _write(self) -> Iterator[SqliteSession]:
         with self._turn() as db, _translated_errors(self.path):
             if db.in_transaction:
-                raise StoreError("cannot open a write transaction inside another transaction of the same thread")
+                message = "cannot open a write transaction inside another transaction of the same thread"
+                raise StoreError(message, hint="end the outer transaction first")
             self._map(db, 0)
             with _committing(db):  # covers BEGIN too: Ctrl-C while it waits must not leave the transaction open
                 db.execute("BEGIN IMMEDIATE")
@@ -198,7 +199,7 @@ class Connections:
 
 
 def _try_begin(db: apsw.Connection) -> bool:
-    """Begin a write transaction unless another writer is active; return whether it began."""
+    """Begin a write transaction unless another writer is active; return True if it began."""
     db.set_busy_timeout(0)
     try:
         db.execute("BEGIN IMMEDIATE")
@@ -301,7 +302,8 @@ def _translated_errors(path: str) -> Iterator[None]:
         raise StoreCorrupt(f"{path!r} is damaged: {error}", hint="run `weft repair`, or restore a backup") from error
     except apsw.BusyError as error:
         raise StoreUnavailable(
-            f"{path!r} is busy: another process is writing", hint="try again after the other process has finished"
+            f"{path!r} is busy: another process is writing",
+            hint="run the command again after that process has finished",
         ) from error
     except apsw.FullError as error:
         raise StoreFull(f"no space left for {path!r}", hint="free disk space; no data was lost") from error
@@ -321,9 +323,9 @@ def _translated_errors(path: str) -> Iterator[None]:
         what = f"{path!r} is damaged: it contains text that is not UTF-8"
         raise StoreCorrupt(what, hint="run `weft repair`, or restore a backup") from error
     except UnicodeEncodeError as error:
-        raise InputError("the text contains unpaired surrogates, which cannot be stored") from error
+        raise InputError("the text contains unpaired surrogates", hint="remove the surrogates from the text") from error
     except apsw.Error as error:
-        raise StoreError(f"SQLite: {error}") from error
+        raise StoreError(f"SQLite failed: {error}", hint="run `weft check` to find damage") from error
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         if damage := _find_damage(path):  # rows of damaged pages are missing, or have values of any type
             raise StoreCorrupt(

@@ -22,7 +22,7 @@ def pack_ids(ids: Sequence[str]) -> NDArray[Any]:
     """Return ids as an array of `ID_TYPE`. Raises `ValueError` if one is not ASCII or longer than `ID_BYTES`."""
     packed = np.array([id.encode("ascii") for id in ids], dtype=bytes) if ids else np.zeros(0, ID_TYPE)
     if packed.dtype.itemsize > ID_BYTES:
-        raise ValueError(f"a chunk id is longer than {ID_BYTES} bytes")
+        raise ValueError(f"chunk id longer than {ID_BYTES} bytes")
     return packed.astype(ID_TYPE)
 
 
@@ -39,7 +39,7 @@ class ChunkIds:
         """Read the content of a file. Raises `ValueError` if its size is wrong."""
         count, rest = divmod(len(content), NUMBER_TYPE.itemsize + ID_TYPE.itemsize)
         if rest:
-            raise ValueError("a file of chunk ids has a wrong size")
+            raise ValueError("file of chunk ids has the wrong size")
         middle = count * NUMBER_TYPE.itemsize
         self._numbers = np.asarray(content[:middle]).view(NUMBER_TYPE)
         self._ids = np.asarray(content[middle:]).view(ID_TYPE)

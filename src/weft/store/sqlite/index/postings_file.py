@@ -132,7 +132,7 @@ class TermPostings(NamedTuple):
 
 
 def _look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the insertion positions of values in a sorted array, and which values it contains."""
+    """Return the insertion positions of values in a sorted array, and a mask of the values that it contains."""
     if not len(ascending):
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
     at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
@@ -164,7 +164,7 @@ def _layout(sizes: Mapping[str, int]) -> tuple[dict[str, tuple[int, int]], int]:
 def _view(content: NDArray[np.uint8], sizes: Mapping[str, int], *, mean: float) -> PostingArrays:
     layout, size = _layout(sizes)
     if len(content) != size:
-        raise ValueError("a postings file has a wrong size")
+        raise ValueError("postings file has the wrong size")
     views = {}
     for name, type in TYPES.items():
         offset, length = layout[name]
