@@ -80,8 +80,8 @@ def choose_hits(
     | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
 
-    The best text hit stays first if the gate kept it, unless the graph determines the order. Passages of stated neighbours are added
-    to an answer that is not empty. With `search.exact`, the answer is cut at `top_k` hits.
+    The best text hit stays first if the gate kept it, unless the graph determines the order. Passages of stated
+    neighbours are added to an answer that is not empty. With `search.exact`, the answer is cut at `top_k` hits.
     """
     top_k = search.options.top_k
     chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k)
