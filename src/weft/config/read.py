@@ -164,7 +164,7 @@ def _current(key: str, value: Any, *, origin: str) -> tuple[str, Any]:
     try:
         made = values[_coerce(value, bool)]
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{key} = {value!r} ({origin}): {error}", hint=f"use {new}") from error
+        raise ConfigError(f"invalid {key}: {value!r} ({origin})", hint=f"use {error}, or set {new} instead") from error
     _warn_once(f"{key} ({origin}) is deprecated and will be refused from 0.3.0 on: use {new} = {made!r}")
     return new, made
 
