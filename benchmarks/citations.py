@@ -1,17 +1,19 @@
 """
-Citation search on a BEIR corpus with `citations.jsonl` (CACM): are the papers asked for found, and first?
+Recall and precision of citation search on a BEIR corpus with `citations.jsonl` (CACM).
 
     python benchmarks/citations.py DIR [--count 200] [--seed 6] [--db FILE] [--json]
 
-Papers are drawn at random from those that have citations of the kind asked for, authors from all. Each is asked for
-as a user would, with the default method: `papers that cite <title>`, `references of <title>`, `papers by <author>`.
-Gold is what `citations.jsonl` and the authors of `corpus.jsonl` say, counted twice over: `drawn` is the drawn paper
-alone, or the author in this very spelling; `same name` is all papers of that title, or all authors of that surname
-whose initials agree as far as they are given (`Arden, B. W.`, `Arden, B.`), which is what the question asks for.
+Papers are drawn at random from those with citations of the requested kind, authors from all. The questions use the
+default method: `papers that cite <title>`, `references of <title>`, `papers by <author>`.
 
-Then a quarter of the words of each title are left out, at least one, drawn with the same seed; titles of one or two
-words are left as they are out of it. A title resolves where the question is taken to be about the drawn paper, or one
-of the same title.
+The gold answers come from `citations.jsonl` and the authors of `corpus.jsonl`. They are scored in two ways:
+
+    drawn        the drawn paper alone, or the author in this spelling
+    same name    all papers with this title, or all authors with this surname and compatible initials
+                 (`Arden, B. W.`, `Arden, B.`), which is the meaning of the question
+
+A second run omits a quarter of the words of each title, at least one, with the same seed. Titles of one or two words
+are left out. A title counts as resolved if the question is answered for the drawn paper or one with the same title.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ DROPPED = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What the files say."""
+    """Papers, authors and citations of the corpus."""
 
     titles: dict[str, str] = field(default_factory=dict)
     authors: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -51,7 +53,7 @@ class Library:
 
 
 def read_library(folder: Path) -> Library:
-    """Read papers, authors and citations."""
+    """Return the papers, authors and citations of a corpus."""
     library = Library()
     for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -77,7 +79,7 @@ class Score:
     chosen: int = 0
 
     def add(self, found: Sequence[str], gold: set[str], *, by_citations: bool) -> None:
-        """Count one answer: recall in the first 20, precision of as many as there are to find."""
+        """Add one answer: recall in the first 20 results, precision at the number of gold documents."""
         first = found[: min(len(gold), TOP)]
         self.questions += 1
         self.recall += len(gold & set(found[:TOP])) / len(gold)
@@ -111,7 +113,7 @@ def ask_all(
     gold_of: Mapping[str, set[str]],
     all_of: Callable[[str], set[str]],
 ) -> dict[str, dict[str, Any]]:
-    """Ask one form of question for all names; return figures for the drawn one, and for all of the same name."""
+    """Return the scores of one form of question for all names: for the drawn item, and for all of the same name."""
     drawn, named = Score(), Score()
     for name in names:
         result = engine.query(form.format(name_of(name)), top_k=TOP)
@@ -122,14 +124,14 @@ def ask_all(
 
 
 def initials(author: str) -> tuple[str, str]:
-    """Return surname and initials of a name as the collection writes it: `Banatre, J.P.`"""
+    """Return surname and initials of a name in the style of the collection: `Banatre, J.P.`"""
     last, _, first = author.partition(",")
     surname = re.sub(r"\W|jr\b", "", last.lower())
     return surname, "".join(part[0] for part in re.findall(r"\w+", first.lower()) if part != "jr")
 
 
 def same_people(author: str, library: Library) -> set[str]:
-    """Return the spellings that may be the same person."""
+    """Return the spellings that may denote the same person."""
     surname, own = initials(author)
     spelled = {other: initials(other) for other in library.authors}
     return {
@@ -147,7 +149,7 @@ def shorten(title: str, *, chance: random.Random) -> str:
 
 
 def resolve_all(engine: Engine, ids: Sequence[str], library: Library, *, chance: random.Random) -> dict[str, Any]:
-    """Ask with shortened titles; return how many are taken for the right paper, for a wrong one, or for none."""
+    """Return the numbers of shortened titles that resolve to the right paper, to a wrong one, and to none."""
     counts = {"titles": 0, "right": 0, "wrong": 0, "unclear": 0, "unknown": 0}
     for id in ids:
         title = library.titles[id]

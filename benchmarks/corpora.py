@@ -1,14 +1,13 @@
 """
-Stores of any size, multiplied from real text, for the benchmarks of speed.
+Stores of any size for the speed benchmarks, multiplied from real text.
 
     python benchmarks/corpora.py --size 100000 DIR       # writes DIR/100000.db
 
-The documents of evaluation sets are indexed as any other, with the real model (a few minutes, once). The rest of the
-store are variants of them: rare words of names become other words, a few sentences from elsewhere follow, and the
-vector moves a little towards that of another passage. So names grow with the corpus as vocabulary does, while common
-words and names are mentioned in all variants and become as frequent as they would. A variant is its original under
-other words, with all that was nominated and claimed, so that `weft check` finds nothing and the store can be written to
-as any other.
+The documents of evaluation sets are indexed with the real model, which takes a few minutes once. The other documents
+are variants of them: rare words of names are replaced, a few sentences of other documents are appended, and the vector
+is moved slightly towards that of another passage. The number of names therefore grows with the corpus, and common
+words and names stay common. Nominations and claims are renamed with the text, so `weft check` finds no problem and the
+store accepts writes.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def base_store(folder: Path) -> Path:
-    """Return a store of the evaluation sets, indexed as any documents are; made where it is not there."""
+    """Return a store with the indexed evaluation sets; build it if it is missing."""
     path = folder / "base.db"
     if not path.exists():
         begun = folder / "base.begun.db"
@@ -81,7 +80,7 @@ def _documents() -> Iterator[Document]:
 
 
 def make_store(folder: Path, size: int) -> Path:
-    """Return a store of about `size` chunks; made where it is not there."""
+    """Return a store of about `size` chunks; build it if it is missing."""
     path = folder / f"{size}.db"
     if path.exists():
         return path
@@ -110,7 +109,9 @@ def make_store(folder: Path, size: int) -> Path:
 
 
 class _without_indexes:  # noqa: N801
-    """Drop the indexes that can be made again, and make them again: many rows are sorted sooner than put in order."""
+    """
+    Drop the derived indexes for the block and rebuild them afterwards, because sorting many rows at once is faster.
+    """
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -137,7 +138,7 @@ class _Chunk:
 
 
 class Variants:
-    """Writes variants of what a store holds into it."""
+    """Writes variants of the content of a store into the same store."""
 
     def __init__(self, db: apsw.Connection, renaming: Renaming) -> None:
         self._db = db
@@ -288,7 +289,7 @@ class Variants:
         db.execute("UPDATE namespace SET chunks = chunks + ?, length = length + ?", (len(rows), length))
 
     def finish(self, copies: int) -> None:
-        """Write what all variants have together."""
+        """Write the rows that all variants share."""
         shared = [row for row in self._entities if row[0] not in self._own]
         self._db.executemany(
             "UPDATE entity SET mentions = ?, chunks = ? WHERE number = ?",
@@ -323,7 +324,7 @@ class Variants:
         return _Chunk(pieces=pieces, places=places, terms=json.loads(row[7]), row=row[:6])
 
     def _find_fillers(self) -> list[str]:
-        """Return sentences that name nothing, nor end a name that the words before them begin."""
+        """Return sentences without names that do not continue a name at the end of the preceding text."""
         names = set(self._keys.values())
         ends = {" ".join(parts[at:]) for parts in (name.split(" ") for name in names) for at in range(1, len(parts))}
         found: dict[str, None] = {}

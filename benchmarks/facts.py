@@ -1,13 +1,12 @@
 """
-Latency of recall over many facts, on one machine, in one run.
+Latency of recall over many facts.
 
     python benchmarks/facts.py [--facts 100000] [--entities 20000] [--hub 10000] [--questions 200] [--asked]
 
-Facts are spread over the entities, half of them leading from one to another; then the same again with a hub entity of
-10,000 facts that the questions lead through. The embedder is a stand-in whose time is left out: what is measured is
-finding the entities by name and by vector (384 numbers each), two hops of facts, scoring, and counting the accesses.
-No answer comes from the cache. With `--asked` each question also asks for something, so that a hundred facts of each
-entity it is about are compared with its words.
+Facts are spread over the entities; half of them link two entities. A second run adds a hub entity with 10,000 facts
+that every question reaches. The embedder is a fake, and its time is excluded. The time includes the search for
+entities by name and by vector (384 dimensions), two hops of facts, scoring, and counting the accesses. The cache is
+disabled. With `--asked` each question has content words, so a hundred facts of each of its entities are matched.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ HUB = "Great Hub"
 
 
 class TimedEmbedder(FakeEmbedder):
-    """Counts the time that embedding takes, to be left out."""
+    """Embedder that counts its own time, to be excluded."""
 
     seconds = 0.0
 

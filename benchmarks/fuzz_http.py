@@ -1,10 +1,10 @@
 """
-Fuzz every route of the HTTP door with Schemathesis: no 5xx, no undocumented status, with and without a key.
+Fuzzing of every route of the HTTP interface with Schemathesis: no 5xx, no undocumented status.
 
     python benchmarks/fuzz_http.py [--examples 100] [--seed 7] [--phases coverage,fuzzing,stateful]
 
-Each situation has a server of its own with a small namespace: `open` (no keys, loopback), `key` (a key is sent),
-`locked` (there are keys and none is sent). Exits with 1 if one of them fails.
+Each situation has a separate server with a small namespace: `open` (no keys, loopback), `key` (a key is sent),
+`locked` (keys exist and none is sent). Exits with 1 if one of them fails.
 `tests/interfaces/test_serve_schema.py` runs a few examples of each.
 """
 
@@ -41,7 +41,7 @@ SITUATIONS = ("open", "key", "locked")
 
 @contextmanager
 def serving(folder: Path):
-    """Serve a small namespace from a thread; give the address and the engines."""
+    """Serve a small namespace from a thread; yield the address and the engines."""
     engines = Engines(read_settings({"store.db": str(folder / "fuzz.db"), "models.embedder": "hash"}))
     for source, text in NOTES.items():
         engines.engine("default").add_text(text, source=source)
@@ -62,7 +62,7 @@ def serving(folder: Path):
 
 
 def fuzz(situation: str, *, examples: int, seed: int, phases: str, only: str = "") -> Result:
-    """Let Schemathesis loose on a server; return what it said. The store is sound afterwards, or it is an error."""
+    """Run Schemathesis against a server; return its output. Raises if the store is inconsistent afterwards."""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as (url, engines):
         command = ["run", f"{url}/openapi.json", "--no-color", "--seed", seed, "--max-examples", examples]
         command += ["--phases", phases, "--warnings", "off", "--generation-database", "none", "--no-shrink"]

@@ -1,14 +1,14 @@
 """
-Latency of the graph channel while the corpus grows, on one machine, in one run.
+Latency of the graph channel for growing corpora.
 
     python benchmarks/graph.py [--set 2wiki-dev] [--sizes 2000 4000 6000] [--repeat 5] [--write]
     python benchmarks/graph.py --entities 100000 [--repeat 5]
 
-The same 100 questions are asked at every size; their gold documents are in each of the corpora, the rest is filled up
-in the order of the file. No embedder takes part: this is recognising the entities, walking, and explaining the ten best
-chunks. Warm; the median over rounds of the per-question median, lowest and highest round beside it. `--write` puts the
-table into docs/performance.md. The sets are found as for benchmarks/quality. With `--entities` only the recogniser is
-measured, on so many made-up entities of two and three words, which share their words with each other.
+The same 100 questions run at every size. Each corpus contains their gold documents, and other documents in file order.
+No embedder is used: the time includes the recognition of entities, the walk, and the paths of the ten best chunks.
+The table gives the median over warm rounds of the per-question median, with the lowest and the highest round.
+`--write` puts the table into docs/performance.md. The sets are found as in benchmarks/quality. `--entities` measures
+only the recogniser, on this number of invented entities of two and three words that share their words.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SHOWN = 10
 
 
 def choose(documents: Sequence[Document], cases: Sequence[Case], *, size: int) -> list[Document]:
-    """Return `size` documents, those that answer the questions among them."""
+    """Return `size` documents, including those that answer the questions."""
     gold = {id for case in cases for id in case.gold}
     first = [document for document in documents if document.metadata["_id"] in gold]
     rest = [document for document in documents if document.metadata["_id"] not in gold]
@@ -97,7 +97,7 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
 
 
 def measure_recogniser(count: int, *, repeat: int) -> str:
-    """Return the milliseconds it takes to recognise the entities of a question among `count`."""
+    """Return the milliseconds to recognise the entities of a question among `count` entities."""
     chance = random.Random(4)
     words = ["".join(chance.choices("aeioulmnrst", k=7)).capitalize() for _ in range(600)]
     names = list({" ".join(chance.sample(words, chance.choice((2, 3)))): None for _ in range(count * 2)})[:count]

@@ -1,11 +1,10 @@
 """
-A hostile document beside other requests: latency of /health and of a query in another namespace, idle and meanwhile.
+Latency of other requests during a hostile upload: /health, and a query in another namespace.
 
     python benchmarks/hostile_parse.py [--seconds 2] [--embedder hash]
 
-The document is a PDF of 1 MB whose 1,000 pages share one long list of drawing operators. It runs into the CPU limit,
-ten times.
-The second table is the extra cost of a small document that goes through a parser process, the median of 50.
+The document is a PDF of 1 MB whose 1,000 pages share one long list of drawing operators. It reaches the CPU limit, ten
+times. The second table gives the extra time of a small document in a parser process, the median of 50.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ OPERATORS = b"BT /F 1 Tf (x) Tj ET " * 40_000
 
 
 def hostile_pdf() -> bytes:
-    """Return a PDF whose pages share one content stream. It is not compressed, so that no ratio gives it away."""
+    """Return a PDF whose pages share one content stream, uncompressed, so that no compression ratio reveals it."""
     first = 5
     kids = b" ".join(b"%d 0 R" % number for number in range(first, first + PAGES))
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>"
@@ -66,7 +65,7 @@ def hostile_pdf() -> bytes:
 
 @contextmanager
 def serving(folder: Path, *, embedder: str, seconds: int):
-    """Serve the sample corpus; give the address and keys of two namespaces."""
+    """Serve the sample corpus; yield the address and the keys of two namespaces."""
     db = folder / "hostile.db"
     environment = {**os.environ, "WEFT_DB": str(db), "WEFT_EMBEDDER": embedder}
     weft = [sys.executable, "-m", "weft"]
@@ -85,7 +84,7 @@ def serving(folder: Path, *, embedder: str, seconds: int):
 
 
 def measure(client: httpx.Client, *, until) -> dict[str, list[float]]:
-    """Return the latencies in ms of rounds of two requests, until a condition holds."""
+    """Return the latencies in ms of rounds of two requests, until a condition is true."""
     times: dict[str, list[float]] = {"/health": [], "query": []}
     while not until(times):
         for kind, request in (("/health", ("GET", "/health")), ("query", ("POST", "/query"))):

@@ -1,14 +1,17 @@
 """
-Where the time goes when text is indexed through the real model, and how much memory it takes.
+Time and memory of indexing with the real model, by stage.
 
     python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE ...] [--without-model] [--write]
 
 Documents of an evaluation set are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
-model and writing run beside each other, so their seconds add up to more than the whole. `model busy` is the share of
-the whole in which the model was at work. With `--into` the documents go into a copy of a store that is there already,
-say of a million chunks; one row for each, `-` for an empty one. `--without-model` gives them vectors by chance, so that
-nothing but writing takes long. `write, CPU` is processor time. Memory is the most that was resident, own and mapped.
-`--write` puts the table into docs/performance.md.
+model and writing overlap, so the sum of their seconds exceeds the total.
+
+    model busy         share of the total in which the model is running
+    write, CPU         processor time of writing
+    memory             maximum resident memory, private and mapped
+    --into             index into a copy of an existing store, one row per store; `-` is an empty store
+    --without-model    use random vectors, so that only writing takes time
+    --write            put the table into docs/performance.md
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ from weft.store.relational.store import RelationalStore
 
 
 class Clock:
-    """Seconds spent in functions, by what they are for."""
+    """Seconds spent in functions, by stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -54,7 +57,7 @@ class Clock:
         """The same, only what the processor did in the thread that called."""
 
     def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does the same and is timed."""
+        """Return a function with the same result whose time is measured."""
 
         def timed(*arguments: Any, **named: Any) -> Any:
             start, begun = time.perf_counter(), time.thread_time()
@@ -68,7 +71,7 @@ class Clock:
 
 
 class Watch:
-    """Looks at the memory of this process twenty times a second."""
+    """Thread that samples the memory of this process twenty times a second."""
 
     def __init__(self) -> None:
         self.own, self.mapped = 0, 0
@@ -85,7 +88,7 @@ class Watch:
 
 
 class Chance:
-    """Gives texts vectors by chance, under the name of a model."""
+    """Embedder that returns random vectors under the name of a model."""
 
     def __init__(self, model: Embedder) -> None:
         self.card = model.card
@@ -98,7 +101,7 @@ class Chance:
 
 
 def open_model(settings: Settings) -> Embedder:
-    """Return the embedder of the settings, which the stores were made with."""
+    """Return the embedder of the settings, with which the stores were built."""
     model = open_embedder(settings)
     assert model is not None
     return model

@@ -1,14 +1,17 @@
 """
-Ways to find the best 100 chunks by BM25, on the same postings and questions, in one run.
+Comparison of algorithms for the best 100 chunks by BM25, on the same postings and questions.
 
     python benchmarks/keywords.py SET… [--size 100000] [--keep DIR]
 
-SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title and sentences of three passages taken at
-random. `arrays` are those of the read index (`store/sqlite/index/maxscore.py`), `all postings` adds up every posting of
-the question in memory, `tantivy` is that library (if installed) over the same terms, split at blanks. Times are
-milliseconds of the processor, p50 / p95, so that other work on the machine moves them less. `top 10` is the share of
-the first ten places that hold the same chunk as adding up everything, before any scoring anew. `--keep DIR` leaves the
-arrays and tantivy's files there, and takes those that are there.
+SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title with sentences of three random passages.
+
+    arrays          arrays of the read index (`store/sqlite/index/maxscore.py`)
+    all postings    sum over every posting of the question, in memory
+    tantivy         that library (if installed) over the same terms, split at blanks
+
+Times are milliseconds of processor time, p50 / p95, because other processes affect them less. `top 10` is the share of
+the first ten ranks with the same chunk as `all postings`, before rescoring. `--keep DIR` keeps the arrays and the files
+of tantivy there, and uses existing ones.
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ def make_arrays(rows: Iterator[tuple[int, str, int, str]], path: Path) -> None:
 
 
 def add_up(arrays: PostingArrays, weights: dict[str, float], *, mean_length: float) -> list[int]:
-    """Return the best by every posting, as the store does without an index, but from memory."""
+    """Return the best chunks by the sum over every posting, as the store does without an index, but from memory."""
     scores = np.zeros(len(arrays.numbers))
     for held, weight in zip(arrays.find(weights), weights.values(), strict=True):
         places = np.arange(len(scores)) if held.places is None else held.places

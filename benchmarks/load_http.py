@@ -1,11 +1,11 @@
 """
-64 clients at once on a server of its own, reading and writing: errors, lost writes, memory, and p95 beside one client.
+Load test of a server with 64 concurrent clients: errors, lost writes, memory, and p95 compared with one client.
 
     python benchmarks/load_http.py [--clients 64] [--seconds 30] [--embedder hash]
 
-The server is a process of its own on loopback with the sample corpus indexed. Of ten requests of a client six are
-questions, one recalls facts, one looks at the graph, one adds a document and one states a fact. Afterwards every write
-that was answered is looked for. Clients and server share the machine.
+The server is a separate process on loopback with the indexed sample corpus. Of ten requests of a client, six are
+questions, one recalls facts, one reads the graph, one adds a document and one adds a fact. Afterwards every
+acknowledged write is looked up. Clients and server share the machine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ QUESTIONS = (
 
 @dataclass
 class Account:
-    """What the clients saw."""
+    """Results of the clients."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Account:
 
 @contextmanager
 def serving(folder: Path, embedder: str):
-    """Index the sample corpus and serve it; give the process and the address."""
+    """Index the sample corpus and serve it; yield the process and the address."""
     environment = {**os.environ, "WEFT_DB": str(folder / "load.db"), "WEFT_EMBEDDER": embedder}
     weft = [sys.executable, "-m", "weft"]
     subprocess.run([*weft, "index", "-q", str(CORPUS)], env=environment, check=True)
@@ -67,7 +67,7 @@ def serving(folder: Path, embedder: str):
 
 
 async def work(client: httpx.AsyncClient, number: int, *, until: float, account: Account) -> None:
-    """Be one client until a time."""
+    """Run one client until a time."""
     turn = 0
     while time.perf_counter() < until:
         turn += 1
@@ -104,7 +104,7 @@ async def timed(client: httpx.AsyncClient, account: Account, kind: str, method: 
 
 
 async def run(url: str, process: subprocess.Popen, *, clients: int, seconds: float) -> tuple[Account, list[float]]:
-    """Let clients ask for some seconds; return what they saw, and the server's memory in MB over that time."""
+    """Run clients for some seconds; return their results, and the memory of the server in MB during that time."""
     account, memory, until = Account(), [], time.perf_counter() + seconds
     before = processor(process.pid)
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
@@ -124,7 +124,7 @@ async def run(url: str, process: subprocess.Popen, *, clients: int, seconds: flo
 
 
 async def look_for(client: httpx.AsyncClient, account: Account) -> None:
-    """Count every write that was answered and is not there as an error."""
+    """Count each acknowledged write that is missing as an error."""
     sources, after = set(), ""
     while after is not None:
         found = (await client.get("/documents", params={"after": after, "limit": 1000})).json()
@@ -140,7 +140,7 @@ async def look_for(client: httpx.AsyncClient, account: Account) -> None:
 
 
 def resident(pid: int) -> float:
-    """Return the memory of a process in MB, where the system tells."""
+    """Return the memory of a process in MB, if the operating system reports it."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -149,7 +149,7 @@ def resident(pid: int) -> float:
 
 
 def processor(pid: int) -> float:
-    """Return how many seconds of a core a process has used, where the system tells."""
+    """Return the CPU seconds of a process, if the operating system reports them."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""How long an MCP client waits for the first answer of `weft mcp`, and how much of it comes after the SDK's import."""
+"""Time until the first answer of `weft mcp`, in total and after the import of the SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ runpy.run_module("weft", run_name="__main__", alter_sys=True)
 
 
 def time_greeting(folder: str) -> tuple[float, float]:
-    """Return seconds from starting Python to the answer to `initialize`, and those of them after the SDK's import."""
+    """
+    Return the seconds from the start of Python to the answer to `initialize`, in total and after the import of the SDK.
+    """
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", SDK_FIRST],

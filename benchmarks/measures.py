@@ -1,5 +1,5 @@
 """
-Our measures beside those of ranx, on random runs. Needs `pip install ranx`, which the project itself does not.
+Comparison of Weft's measures with those of ranx, on random runs. Requires `pip install ranx`.
 
     python benchmarks/measures.py
 

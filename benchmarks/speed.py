@@ -42,7 +42,7 @@ def sentences() -> list[str]:
 
 
 def make_documents(count: int, *, seed: int = 1) -> list[Document]:
-    """Return `count` documents of about 100 words, each with a number of its own in it."""
+    """Return `count` documents of about 100 words, each with a unique number."""
     chance, pool = random.Random(seed), sentences()
     documents = []
     for number in range(count):

@@ -1,11 +1,11 @@
 """
-Rate of indexing real text through the real model, with one process and with several, into SQLite and PostgreSQL.
+Rate of indexing with the real model, in one process and in several, into SQLite and PostgreSQL.
 
     python benchmarks/workers.py [--documents 300] [--workers 1 2] [--dsn postgresql://…] [--repeat 1]
 
-Documents of about 100 words are recombined from the sentences of the sample corpus and written to files; `weft index`
-runs on them with an empty cache of vectors, into a namespace of its own. Without `--dsn` only SQLite is measured.
-Starting the processes and loading the model is part of the time, as it is for users.
+Documents of about 100 words are recombined from the sentences of the sample corpus and written to files. `weft index`
+indexes them into a new namespace with an empty vector cache. Without `--dsn` only SQLite is measured. The time
+includes the start of the processes and the loading of the model.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """
-What `benchmarks/peers.py` measures beside each other: a module for each, with a class `Peer` of the same few calls.
+Engines that `benchmarks/peers.py` compares: one module per engine, each with a class `Peer` of the same interface.
 
-    Peer(folder)                     opens what is in a folder, or begins it
-    add(batches)                     takes all records, and makes them ready to be asked for, on disk
-    vector keyword hybrid graph      the best of a question: ids with their texts; what is missing it does not have
+    Peer(folder)                     open the store in a folder, or create it
+    add(batches)                     index all records and write them to disk
+    vector keyword hybrid graph      best results of a question: ids with texts; a missing method is not supported
     close()
 
-`PACKAGES` are the distributions whose versions count, `NOTE` says what has to be known to read its figures.
+`PACKAGES` are the distributions whose versions are printed; `NOTE` explains the figures.
 """
 
 from __future__ import annotations

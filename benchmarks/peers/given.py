@@ -1,4 +1,4 @@
-"""What every peer is given: records and questions with their vectors, in a folder that each reads by itself."""
+"""Input of every peer: records and questions with their vectors, in a folder that each peer reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Question:
 
 
 def write_given(folder: Path, records: Iterable[Record], questions: Sequence[Question]) -> None:
-    """Write what peers are given."""
+    """Write the input of the peers."""
     vectors = []
     with (folder / "records.jsonl").open("w", encoding="utf-8") as file:
         for record in records:
@@ -66,7 +66,7 @@ def read_questions(folder: Path) -> list[Question]:
 
 
 def read_batches(folder: Path) -> Iterator[list[Record]]:
-    """Yield the records, so many at a time; nothing of them stays in memory, not even mapped."""
+    """Yield the records in batches. No record stays in memory or mapped."""
     with (folder / "vectors.npy").open("rb") as numbers, (folder / "records.jsonl").open(encoding="utf-8") as lines:
         np.lib.format.read_magic(numbers)
         np.lib.format.read_array_header_1_0(numbers)
@@ -97,6 +97,6 @@ def fuse(rankings: Sequence[Found], k: int) -> Found:
 
 
 def mean_vectors(sums: Mapping[str, Any]) -> tuple[list[str], Vector]:
-    """Return names with the direction of the vectors that were summed for each."""
+    """Return names with their summed vectors, normalised."""
     matrix = np.stack(list(sums.values())).astype(np.float32)
     return list(sums), matrix / np.linalg.norm(matrix, axis=1, keepdims=True)

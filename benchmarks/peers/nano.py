@@ -1,4 +1,4 @@
-"""What LightRAG keeps its data in by default: nano-vectordb, networkx and JSON, asked as its `mix` mode asks them."""
+"""Default storage of LightRAG: nano-vectordb, networkx and JSON, queried as in its `mix` mode."""
 
 from __future__ import annotations
 

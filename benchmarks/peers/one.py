@@ -1,5 +1,5 @@
 """
-One peer in a process of its own, so that its memory is its own; `benchmarks/peers.py` starts it.
+Process of one peer, started by `benchmarks/peers.py`, so that its memory can be measured.
 
     python -m peers.one NAME add|ask GIVEN STORE [--rounds 3] [--patience 60]
 
@@ -27,7 +27,7 @@ TOP = 10
 
 
 class Timed:
-    """Batches, and the seconds that reading them took, which are not the peer's."""
+    """Batches, and the seconds of reading them, which are excluded."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,7 +47,7 @@ class Timed:
 
 
 def add(module: Any, given: Path, store: Path) -> dict[str, Any]:
-    """Let the peer take all records; return the rate and the most memory it took."""
+    """Add all records to the peer; return the rate and the maximum memory."""
     batches = Timed(given)
     start = time.perf_counter()
     peer = module.Peer(store)
@@ -58,7 +58,7 @@ def add(module: Any, given: Path, store: Path) -> dict[str, Any]:
 
 
 def ask(module: Any, given: Path, store: Path, *, rounds: int, patience: float) -> dict[str, Any]:
-    """Ask every question over every channel; return milliseconds, answers and resident memory."""
+    """Run every question on every channel; return milliseconds, answers and resident memory."""
     questions = read_questions(given)
     peer = module.Peer(store)
     figures: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def ask(module: Any, given: Path, store: Path, *, rounds: int, patience: float) 
 def _round(
     call: Callable[[Question, int], Found], questions: list[Question], end: float, before: list[list[str]]
 ) -> tuple[list[float], list[list[str]]]:
-    """Return the milliseconds of each question and the ids found, those of the round before where it was longer."""
+    """Return the milliseconds of each question and the found ids; ids of the previous round if that found more."""
     spent, answers = [], []
     for question in questions:
         start = time.perf_counter()
@@ -96,7 +96,7 @@ def _round(
 
 
 def _memory(field: str) -> int:
-    """Return the bytes the process has now (`VmRSS`) or had at most (`VmHWM`); where there is no /proc, the latter."""
+    """Return the current (`VmRSS`) or maximum (`VmHWM`) bytes of the process; without /proc, the maximum."""
     status = Path("/proc/self/status")
     if status.exists():  # what getrusage says there begins with the memory of the process that started this one
         return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith(field))

@@ -1,4 +1,4 @@
-"""What HippoRAG does at each question: all passages compared, then PageRank over the whole graph from its names."""
+"""Retrieval as in HippoRAG: an exact scan of all passages, then PageRank over the whole graph from the names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records out of a store that `benchmarks/corpora.py` made, and the questions of the sets it was made of."""
+"""Records of a store that `benchmarks/corpora.py` built, and the questions of its evaluation sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = 500
 
 
 def read_records(path: Path, *, limit: int) -> Iterator[Record]:
-    """Yield the chunks of a store, each linking the name its document is about to the others in it."""
+    """Yield the chunks of a store; each links the name that its document is about to the other names in it."""
     with open_engine(str(path)) as engine:
         count, after = 0, ""
         while documents := engine.store.find_documents(Filter(), after=after, limit=PAGE):
@@ -62,7 +62,7 @@ def _page(store: Store, documents: list[DocumentInfo]) -> Iterator[Record]:
 
 
 def read_asked(path: Path, folders: list[Path]) -> list[Question]:
-    """Return questions of the sets, some of each, with vectors of the store's own model and the names it recognises."""
+    """Return questions of all sets, with vectors of the store's model and the names that it recognises."""
     cases = [case.text for folder in folders for case in read_cases(folder)]
     texts = cases[:: max(1, len(cases) // QUESTIONS)][:QUESTIONS]
     with open_engine(str(path)) as engine:

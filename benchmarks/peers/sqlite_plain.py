@@ -1,4 +1,4 @@
-"""sqlite-vec and FTS5 in one file, as their documentation shows it, fused by RRF."""
+"""sqlite-vec and FTS5 in one file, used as in their documentation, fused by RRF."""
 
 from __future__ import annotations
 

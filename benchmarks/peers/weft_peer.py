@@ -1,4 +1,4 @@
-"""Weft: one file with its read indexes, asked through the engine."""
+"""Weft: one file with its read indexes, queried through the engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LINK = 8.0
 
 
 class Given:
-    """An embedder that knows the vector of the question under way."""
+    """Embedder that returns the given vector of the current question."""
 
     def __init__(self) -> None:
         self.vector: Vector = np.zeros(DIMENSION, np.float32)

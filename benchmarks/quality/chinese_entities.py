@@ -1,11 +1,11 @@
 """
-Which entities are recognised in 100 Chinese questions: precision, recall, and how long it takes.
+Precision, recall and time of entity recognition in 100 Chinese questions.
 
     python benchmarks/quality/chinese_entities.py            # both halves, with and without the extra `zh`
-    python benchmarks/quality/chinese_entities.py --misses   # what was missed and what was wrong
+    python benchmarks/quality/chinese_entities.py --misses   # missed and wrong entities
 
-`zh/corpus.jsonl` holds 44 short texts, `zh/questions.jsonl` the questions with the names each one holds; the ways to
-write one name are alternatives. Questions with an even number are held out: nothing was tuned on them.
+`zh/corpus.jsonl` has 44 short texts, `zh/questions.jsonl` the questions with the names in each. Spellings of one name
+are alternatives. Questions with an even number are held out: no constant was tuned on them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FOLDER = Path(__file__).parent / "zh"
 
 @dataclass(frozen=True)
 class Answer:
-    """A question and what was made of it."""
+    """A question with its recognised entities."""
 
     question: dict[str, Any]
     wrong: list[str]

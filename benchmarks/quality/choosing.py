@@ -1,12 +1,12 @@
 """
-What a rule of `auto` for exact names would be worth: questions that are nothing but a title, on all open sets.
+Value of a rule of `auto` for exact names: questions that consist of a title, on all open sets.
 
     python benchmarks/quality/choosing.py
     python benchmarks/quality/choosing.py --sets cacm xquad-zh --count 100
 
-The questions of the sets themselves are measured by `weft eval --all`, which says for `auto` how often it chose what.
-Here titles are drawn with a fixed seed; what is wanted is the document, or one of the documents, with that title. Each
-is asked as it is and in quotes. A cell holds recall@1 and MRR@10 of a method.
+`weft eval --all` measures the questions of the sets, and prints the methods that `auto` chose. Here titles are drawn
+with a fixed seed; gold are the documents with that title. Each title is used as it is and in quotes. A cell has
+recall@1 and MRR@10 of a method.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def draw_titles(engine: Any, *, count: int, seed: int) -> list[tuple[str, set[st
 
 
 def ask(engine: Any, titles: Sequence[tuple[str, set[str]]], *, form: str, method: Method) -> str:
-    """Return recall of any such document at 1 and MRR@10."""
+    """Return recall@1 of any such document, and MRR@10."""
     cases = [Case(id=title, text=form.format(title), gold=dict.fromkeys(ids, 1)) for title, ids in titles]
     options = SearchOptions(method=method)
     answered = answer_cases(cases, store=engine.store, embedder=engine.embedder, options=options)

@@ -1,15 +1,15 @@
 """
-How sure can we be that a question is answered here? Measures the confidence of `weft query`, and fits what it ships.
+Calibration of the confidence of `weft query`, measured and fitted.
 
     python benchmarks/quality/confidence.py [--embedder local/minilm-l6 --sets hotpot-train,cacm] [--write]
-    python benchmarks/quality/confidence.py --fit       # what the embedder's card and rank/gate.py should say
-    python benchmarks/quality/confidence.py --probes    # what `weft calibrate` would fit, beside what questions give
+    python benchmarks/quality/confidence.py --fit       # values for the embedder's card and rank/gate.py
+    python benchmarks/quality/confidence.py --probes    # the fit of `weft calibrate` beside the fit to questions
 
-Own questions of a set are asked on its corpus, and the questions of every other set, which it cannot answer. Asked
-through the product's own read path with default settings. Prints the area under the ROC curve of the confidence for
-each pair, pooled over pairs about different things or in different languages and over near ones, and how often a
-confidence is right (own and foreign questions counting alike). `--write` puts table and plot into docs/quality.md and
-docs/confidence.png.
+Each corpus gets its own questions and the questions of every other set, which it cannot answer. The read path has its
+default settings. The output is the area under the ROC curve of the confidence for each pair of sets, pooled over
+foreign pairs (other topics or languages) and over near pairs. A second table compares the confidence with the share of
+answerable questions; own and foreign questions have equal weight. `--write` puts table and plot into docs/quality.md
+and docs/confidence.png.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ Pair = tuple[str, str]
 
 
 def is_foreign(pair: Pair) -> bool:
-    """Tell whether a pair is in the pool: general against science, Chinese against English, both ways."""
+    """Return True if a pair is in the pool: general against science, Chinese against English, in both directions."""
     return KINDS[pair[0]] != KINDS[pair[1]] and set(pair) != SAME and NEAR_ONLY not in pair
 
 
 def is_near(pair: Pair) -> bool:
-    """Tell whether a pair is about the same kind of thing in the same language."""
+    """Return True if both sets of a pair have similar topics and the same language."""
     return KINDS[pair[0]] == KINDS[pair[1]] and pair[0] != pair[1]
 
 
 def is_other(pair: Pair) -> bool:
-    """Tell whether the questions of a pair are not answered there."""
+    """Return True if the corpus does not answer the questions of a pair."""
     return pair[0] != pair[1] and set(pair) != SAME
 
 
@@ -85,7 +85,7 @@ def ask_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair, np
 
 
 def measure_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair, list[tuple[str, float, float]]]:
-    """Return question, best cosine (NaN where it is not trusted) and best share for the same pairs."""
+    """Return question, best cosine (NaN if unreliable) and best keyword share for the same pairs."""
     questions, found = {}, {}
     for name in names:
         with open_set(name, embedder=embedder) as (_, cases):
@@ -134,7 +134,10 @@ def pool(found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> tuple[
 
 
 def reliability(own: np.ndarray, foreign: np.ndarray) -> list[tuple[float, float, float]]:
-    """Return mean confidence, share of own questions and of all questions for ten bins, both kinds counting alike."""
+    """
+    Return mean confidence, share of own questions and share of all questions for ten bins; both classes have equal
+    weight.
+    """
     values = np.r_[own, foreign]
     is_own = np.r_[np.ones(len(own)), np.zeros(len(foreign))]
     weights = np.r_[np.full(len(own), 0.5 / len(own)), np.full(len(foreign), 0.5 / len(foreign))]
@@ -225,7 +228,7 @@ def write(lines: Sequence[str], *, page: Path) -> None:
 
 
 def fit(names: Sequence[str], *, embedder: str, limit: int) -> None:
-    """Print the curves that all questions together give."""
+    """Print the curves fitted to all questions."""
     found = measure_all(names, embedder=embedder, limit=limit)
     rows = {pair: np.array([(cosine, share) for _, cosine, share in items]) for pair, items in found.items()}
     far = [pair for pair in rows if is_foreign(pair) and "chinese" not in (KINDS[pair[0]], KINDS[pair[1]])]
@@ -246,7 +249,7 @@ def fit(names: Sequence[str], *, embedder: str, limit: int) -> None:
 
 
 def logistic(own: np.ndarray, foreign: np.ndarray) -> np.ndarray:
-    """Return logistic weights, bias first, with both kinds counting alike."""
+    """Return logistic weights, bias first; both classes have equal weight."""
     inputs = np.concatenate([own, foreign])
     inputs = np.c_[np.ones(len(inputs)), inputs]
     labels = np.r_[np.ones(len(own)), np.zeros(len(foreign))]
@@ -261,7 +264,9 @@ def logistic(own: np.ndarray, foreign: np.ndarray) -> np.ndarray:
 
 
 def compare_probes(names: Sequence[str], *, embedder: str, limit: int) -> None:
-    """Print what `weft calibrate` fits on each corpus beside what its questions give, judged by the questions."""
+    """
+    Print the fit of `weft calibrate` for each corpus beside the fit to its questions, both scored on the questions.
+    """
     found = measure_all(names, embedder=embedder, limit=limit)
     figures = ("own < 0.1", "own < 0.5", "foreign ≥ 0.1", "near ≥ 0.1", "area", "loss")
     print("corpus", "numbers", "middle", "slope", *figures, sep="\t")
@@ -281,7 +286,7 @@ def compare_probes(names: Sequence[str], *, embedder: str, limit: int) -> None:
 
 
 def fit_questions(own: list, foreign: list, before: Calibration) -> Calibration:
-    """Return the curve that questions give where it matters here: of cosines, or of pairs of characters."""
+    """Return the curve fitted to questions: of cosines, or of character bigrams."""
     (mine, others) = (np.array([row[1:] for row in rows]) for rows in (own, foreign))
     if is_unspaced(own[0][0]):
         others = np.array([row[1:] for row in foreign if is_unspaced(row[0])] or [row[1:] for row in foreign])

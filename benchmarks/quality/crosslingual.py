@@ -1,12 +1,12 @@
 """
-Do questions find their answers in another language? Asks the questions of one set on the corpus of another.
+Retrieval across languages: the questions of one set on the corpus of another.
 
     python benchmarks/quality/crosslingual.py [--embedder use/multilingual] [--pairs xquad-zh:xquad-en]
-    python benchmarks/quality/crosslingual.py --confidence     # is an answer in another language told from none?
+    python benchmarks/quality/crosslingual.py --confidence     # confidence across languages
 
-The two sets must be the same passages and questions in two languages, under the same ids. Indexes are those of `weft
-eval`. `--confidence` asks the own questions of a corpus, the same in the other language, and questions of other sets,
-which it cannot answer, through the product's own read path with default settings.
+Both sets must have the same passages and questions in two languages, under the same ids. Indexes are those of `weft
+eval`. `--confidence` runs three groups on each corpus, through the read path with default settings: its own questions,
+the same questions in the other language, and questions of other sets, which it cannot answer.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def compare(pairs: Sequence[tuple[str, str]], *, embedder: str, limit: int | Non
 
 
 def judge(pairs: Sequence[tuple[str, str]], *, embedder: str, limit: int | None) -> None:
-    """Print how the confidence of answers in the other language compares with that of foreign questions."""
+    """Print the confidence of answers in the other language beside that of foreign questions."""
     print("| questions → corpus | area against | ok | low | no match |")
     print("| --- | --- | --- | --- | --- |")
     for other, corpus in pairs:

@@ -1,5 +1,5 @@
 """
-Which fusion and which weights? One table per embedder over all open sets.
+Comparison of fusions and weights: one table per embedder over all open sets.
 
     python benchmarks/quality/fusion.py [--embedder local/minilm-l6] [--limit 200]
 

@@ -1,14 +1,14 @@
 """
-How near `weft estimate` comes to what is paid, over many runs of 200 and of 1000 passages.
+Error of `weft estimate` against the actual cost, over many runs of 200 and of 1,000 passages.
 
     python benchmarks/quality/llm_estimate.py
 
-Replies are what GPT-3.5 once read in each passage (`openie.jsonl`), in the form that is asked for, each description
-the first twenty words of a sentence or all of it, and cut off where `llm.output_tokens` ends them; tokens are counted
-by the tokenizer of the local embedding model. Printed are the errors, the median and the one that nineteen of twenty
-runs stay below: of tokens in and out as guessed, then of samples of 10, and of samples that grow as those of
-`weft estimate` do, with how many passages they take, and how often the rest, and the whole with the sample, is within
-10 %.
+Replies are extractions by GPT-3.5 (`openie.jsonl`) in the requested format. A description is a whole sentence or its
+first twenty words, truncated at `llm.output_tokens`. The tokenizer of the local embedding model counts the tokens.
+
+The output gives the median and the 95th percentile of the errors: of the default estimates of tokens in and out, of
+samples of 10, and of growing samples as in `weft estimate`. For growing samples it also gives the number of passages,
+and the share of runs within 10 % for the remaining passages and for all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LONGEST = 2000
 
 
 def write_reply(text: str, read: dict[str, Any], *, words: int) -> str:
-    """Return what was read in a passage in the form that is asked for, descriptions of at most so many words."""
+    """Return the extraction of a passage in the requested format, with descriptions of at most this many words."""
     sentences = re.split(r"(?<=[.!?]) ", text)
 
     def said(name: str) -> str:
@@ -88,7 +88,7 @@ def read_rows(folder: Path, *, words: int) -> list[ReplyCost]:
 
 
 def expect(rows: list[ReplyCost], sample: int) -> UsageEstimate:
-    """Return what is told of the rest by so many; by none of them, what is guessed."""
+    """Return the estimate for the other passages from a sample; without a sample, the default estimate."""
     rest = rows[sample:]
     question, reply = sum(row.estimated_in for row in rest), sum(row.estimated_out for row in rest)
     told = ReplyStatistics.of(rows[:sample]).estimate(calls=len(rest), question=question, reply=reply)
@@ -97,7 +97,7 @@ def expect(rows: list[ReplyCost], sample: int) -> UsageEstimate:
 
 
 def grow(rows: list[ReplyCost]) -> int:
-    """Return how large a sample of these passages becomes."""
+    """Return the final size of the growing sample of these passages."""
     for size in iter_sample_sizes(len(rows), chunks=len(rows)):
         if expect(rows, size).is_precise(sampled=sum(row.tokens_out for row in rows[:size])):
             break
@@ -106,7 +106,7 @@ def grow(rows: list[ReplyCost]) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """One estimate beside what was paid then."""
+    """One estimate and the actual cost."""
 
     sample: int
     tokens_in: float

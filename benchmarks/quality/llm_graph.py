@@ -1,13 +1,13 @@
 """
-What a language model's graph is worth on top of the rules: recorded extractions, served as if a model wrote them.
+Effect of a language model on the graph, compared with the rules: recorded extractions, served as replies of a model.
 
     python benchmarks/quality/llm_graph.py
     python benchmarks/quality/llm_graph.py --sets 2wiki-dev --methods graph mix
 
-`openie.jsonl` of a set holds what GPT-3.5 read in each passage: entities, and triples without weights, which are given
-the weight that verbs have by the rules. A server on this machine replies with them, so the whole path is run: prompt,
-request, reply, resolution. Each set is evaluated with the rules alone and with both: recall@2, @5 and @10, milliseconds
-per question (half of them take no longer), seconds of indexing.
+`openie.jsonl` of a set has the extractions of GPT-3.5 for each passage: entities, and triples without weights, which
+get the weight of verbs in the rules. A server on this machine sends them as replies, so prompt, request, reply and
+resolution all run. Each set is evaluated with the rules alone and with both. The table has recall@2, @5 and @10, the
+median milliseconds per question, and the seconds of indexing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PASSAGE = re.compile(r"^Title: ([^\n]*)$.*?^(=====passage [0-9a-f]{16}=====)\n(.
 
 
 class Recorded:
-    """What was read in the passages of a set."""
+    """Recorded extractions of the passages of a set."""
 
     def __init__(self, folder: Path) -> None:
         read = {row["_id"]: row for row in map(json.loads, (folder / "openie.jsonl").read_text("utf-8").splitlines())}
@@ -43,7 +43,7 @@ class Recorded:
             self._by_title[squeeze(row["title"])[:300]].append((squeeze(row["text"]), read.get(row["_id"], {})))
 
     def reply(self, question: str) -> dict[str, Any]:
-        """Return what was read in the passage of a question."""
+        """Return the recorded extraction of the passage in a request."""
         match = PASSAGE.search(question)
         title, text = (match[1], squeeze(match[3])) if match else ("", "")
         found = next((row for whole, row in self._by_title[title] if text in whole), {})
@@ -55,7 +55,7 @@ class Recorded:
 
 @contextmanager
 def serve(recorded: Recorded) -> Iterator[str]:
-    """Reply at the address that is yielded, while the block runs."""
+    """Serve the replies while the block runs; yield the address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -70,7 +70,7 @@ def serve(recorded: Recorded) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)

@@ -4,13 +4,12 @@ Ablation of the graph constants: varies one constant at a time and measures reca
     python benchmarks/quality/mixing.py                        all constants
     python benchmarks/quality/mixing.py --vary graph_exponent  some of them
     python benchmarks/quality/mixing.py --sets 2wiki-dev --limit 100
-    python benchmarks/quality/mixing.py --explained            how much of the questions entities explain
+    python benchmarks/quality/mixing.py --explained            share of the questions that entities explain
 
-Every question is asked through the product's own read path with one constant replaced. A cell holds the set's main
-measure on even questions (which constants were chosen on) and on odd ones (which they were not). The row marked with
-a star is what ships. With `--explained`, a table of the mean share of a question's words that the entities named in it
-explain: all of them, and only those that some chunk is about. LOG.md beside this file keeps what was tried, also what
-did not help.
+Every question runs through the read path with one constant replaced. A cell has the main measure of the set on even
+questions, which the constants were chosen on, and on odd questions. A star marks the row of the shipped value.
+`--explained` prints the mean share of a question's words that its named entities explain: all entities, and only those
+with a defining chunk. LOG.md in this folder lists all experiments, including those without effect.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ SEARCH = frozenset({"name_bonus"})
 
 @contextmanager
 def replaced(name: str, value: Any) -> Iterator[tuple[SearchOptions, GraphOptions]]:
-    """Put a value in the place of a constant, or give settings that hold it."""
+    """Replace a constant inside the block; yield settings with the value if it is a setting."""
     search, graph = SearchOptions(method="mix"), GraphOptions()
     if name in SETTINGS:
         of_search = name in SEARCH
@@ -84,7 +83,7 @@ def replaced(name: str, value: Any) -> Iterator[tuple[SearchOptions, GraphOption
 
 
 def shipped(name: str) -> Any:
-    """Return the value of a constant that ships."""
+    """Return the shipped value of a constant."""
     if name in SETTINGS:
         return getattr(SearchOptions() if name in SEARCH else GraphOptions(), name)
     return getattr(*CONSTANTS[name][:2])
@@ -101,7 +100,7 @@ def halves(
 
 
 def explained(engine: Any, cases: Sequence[Case]) -> tuple[float, float]:
-    """Return the mean share of words that named entities explain: any of them, and those that some chunk is about."""
+    """Return the mean share of words that named entities explain: all of them, and those with a defining chunk."""
     graph, edges = engine.store.graph, GraphOptions().max_edges
     shares = []
     with replaced("enough", 1.0):

@@ -1,14 +1,13 @@
 """
-What a reranker may do to an answer: a poor one and a perfect one, beside none.
+Effect of a poor and of a perfect reranker, compared with no reranker.
 
     python benchmarks/quality/reranking.py
     python benchmarks/quality/reranking.py --sets musique-train --methods mix --weights 0.4 --share 1
 
 No package index has weights of a cross-encoder, so none is measured here. `words` counts words of the question in a
-passage: it stands for a reader that sees no connection, and must not ruin what the graph found. `gold` knows the
-answers: it is what the best reader of the same pool could reach. A cell holds recall@5, with 30 chunks in the pool.
-`hybrid` has no graph: the difference to `mix` is what the graph holds against a poor reader. `--share` is
-`graph.share`, what text counts beside the graph.
+passage. It represents a reranker that ignores relations and must not discard the results of the graph. `gold` knows
+the answers and gives the upper bound for this pool. A cell has recall@5, with 30 chunks in the pool. `hybrid` has no
+graph; its difference from `mix` is the gain of the graph that remains. `--share` sets `graph.share`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ METHODS: tuple[Method, ...] = ("hybrid", "mix")
 
 
 class Gold:
-    """Scores a passage 1 if it stands in a document that answers the question, else 0."""
+    """Scores a passage 1 if its document answers the question, else 0."""
 
     name = "test/gold"
 

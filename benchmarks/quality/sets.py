@@ -1,4 +1,4 @@
-"""The evaluation sets the quality benchmarks run on, opened through the same cache as `weft eval`."""
+"""Evaluation sets of the quality benchmarks, opened through the cache of `weft eval`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def data_folder() -> Path:
 
 @contextmanager
 def open_set(name: str, *, embedder: str) -> Iterator[tuple[Engine, list[Case]]]:
-    """Give an engine on the indexed set and its questions."""
+    """Yield an engine on the indexed set and its questions."""
     settings = read_settings({"models.embedder": embedder})
     folder = data_folder() / name
     with open_evaluation(folder, settings=settings, use_cache=True, on_step=lambda stage, count: None) as (engine, _):

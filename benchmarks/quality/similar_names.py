@@ -1,11 +1,11 @@
 """
-Which names a rule of likeness would merge: how many pairs, and a sample of them to be judged by a reader.
+Comparison of rules that detect duplicate names: the number of pairs, and a sample for manual review.
 
-    python benchmarks/quality/similar_names.py                      # how many pairs each rule finds
-    python benchmarks/quality/similar_names.py --show "one letter"  # up to 100 of them, drawn with a fixed seed
-    python benchmarks/quality/similar_names.py --set cacm           # what `weft entity similar` says of an indexed set
+    python benchmarks/quality/similar_names.py                      # number of pairs per rule
+    python benchmarks/quality/similar_names.py --show "one letter"  # up to 100 pairs, drawn with a fixed seed
+    python benchmarks/quality/similar_names.py --set cacm           # output of `weft entity similar` for an indexed set
 
-The names are those that GPT-3.5 read in musique-train and 2wiki-dev (`openie.jsonl`), each under its key.
+The names are extractions of GPT-3.5 from musique-train and 2wiki-dev (`openie.jsonl`), each under its key.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_names() -> dict[str, str]:
 
 
 def share(keys: Iterable[str], *, of: Callable[[str], Iterable[Hashable]]) -> set[Pair]:
-    """Return the pairs of keys that have something in common."""
+    """Return the pairs of keys with a common feature."""
     groups: defaultdict[Hashable, set[str]] = defaultdict(set)
     for key in keys:
         for common in of(key):
@@ -49,12 +49,12 @@ def share(keys: Iterable[str], *, of: Callable[[str], Iterable[Hashable]]) -> se
 
 
 def edited(key: str) -> set[str]:
-    """Return a key and all that is left of it without one letter."""
+    """Return a key and all forms of it with one letter deleted."""
     return {key} | {key[:at] + key[at + 1 :] for at in range(len(key))}
 
 
 def is_one_edit(one: str, other: str) -> bool:
-    """Tell whether one letter is missing, other or swapped, and no number differs."""
+    """Return True if one letter is missing, different or swapped, and all numbers are equal."""
     if one.replace(" ", "") == other.replace(" ", "") or numbers(one) != numbers(other):
         return False
     while one and other and one[0] == other[0]:
@@ -69,7 +69,7 @@ def numbers(key: str) -> tuple[str, ...]:
 
 
 def differing(one: str, other: str) -> tuple[str, str]:
-    """Return the words in which two keys of as many words differ, if it is one each."""
+    """Return the differing words of two keys with the same number of words; empty if more than one differs."""
     pairs = list(zip(one.split(), other.split(), strict=False))
     found = [pair for pair in pairs if pair[0] != pair[1]]
     return found[0] if len(found) == 1 and one.count(" ") == other.count(" ") else ("", "")

@@ -1,11 +1,11 @@
 """
-Do SQLite and PostgreSQL give the same answers? Each set is copied to a server, and both are asked every question.
+Comparison of the answers of SQLite and PostgreSQL: each set is copied to a server, and both run every question.
 
     python benchmarks/quality/stores.py --dsn postgresql://… [--sets xquad-en scifact-train] [--limit 300]
 
-The sets are those of `weft eval`, indexed through its cache; the copy goes to the namespace `default` of the given
-database, which is emptied before each set. For each method: in how many questions the first ten documents are the
-same and in the same order, the mean share of the first ten that both have, and measures of both.
+The sets are indexed through the cache of `weft eval`. The copy goes to the namespace `default` of the database, which
+is emptied before each set. For each method the table has the number of questions with the same first ten documents in
+the same order, the mean share of common documents among the first ten, and the measures of both stores.
 """
 
 from __future__ import annotations

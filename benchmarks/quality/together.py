@@ -1,12 +1,12 @@
 """
-Does the graph harm questions of one set where the documents of others lie beside its own?
+Effect of the graph on each set if the documents of all sets are in one store.
 
-    python benchmarks/quality/together.py                                  the English sets but CACM
+    python benchmarks/quality/together.py                                  the English sets without CACM
     python benchmarks/quality/together.py --sets xquad-en musique-train
 
-All documents are indexed into one store, and every set asks its own questions there. A cell is what hybrid search
-reaches, and what the mix with the graph does. In a large store nearly every question names something that some
-document is about, so that questions about a single passage suffer most from a graph that is trusted too much.
+All documents are indexed into one store, and each set runs its own questions there. A cell has the figures of hybrid
+search and of the mix with the graph. In a large store nearly every question names an entity with a defining chunk, so
+questions about a single passage suffer most if the trust in the graph is too high.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEASURES = ("recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10")
 
 
 def join_sets(names: Sequence[str], folder: Path) -> None:
-    """Write the sets as one, ids behind the name of their set."""
+    """Write the sets as one set; the name of its set precedes each id."""
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     corpus, questions, gold = [], [], ["query-id\tcorpus-id\tscore"]
     for name in names:

@@ -55,7 +55,7 @@ class Outcome:
     """Number of results."""
 
     def has_all(self, first: int | None = None) -> bool:
-        """Return True if the first results, or all of them, hold a document of every group."""
+        """Return True if the first results, or all results, contain a document of every group."""
         return all(rank is not None and (first is None or rank <= first) for rank in self.ranks)
 
 

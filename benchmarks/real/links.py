@@ -61,7 +61,7 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
 
 
 def read_addresses(body: str) -> Iterator[tuple[str, bool]]:
-    """Yield (address, whether it is a wikilink) of all links, by a CommonMark parser."""
+    """Yield (address, True for a wikilink) of all links, with a CommonMark parser."""
     for token in MarkdownIt("commonmark", {"html": True}).enable("table").parse(body):
         if token.type == "html_block":
             yield from ((address, False) for address in HREF.findall(token.content))

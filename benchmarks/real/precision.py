@@ -112,7 +112,7 @@ def index(folder: Path, *, to: Path, exclude: Sequence[str] = ()) -> Engine:
 
 
 def judge(name: str, items: Sequence[Item], *, total: int, shows_unlabelled: bool) -> tuple[bool, bool]:
-    """Print the precision of the drawn items; return whether it is at least 0.90, and whether all are labelled."""
+    """Print the precision of the drawn items; return True if it is at least 0.90, and True if all are labelled."""
     labels = read_labels(name)
     known = [labels[item.kind, item.text] for item in items if (item.kind, item.text) in labels]
     share = f"{sum(known) / len(known):.2f}" if known else "–"
@@ -125,7 +125,7 @@ def judge(name: str, items: Sequence[Item], *, total: int, shows_unlabelled: boo
 
 
 def measure_precision(name: str, folder: Path, *, shows_unlabelled: bool) -> bool:
-    """Print the precision of entities and relations of a corpus; return whether both are at least 0.90."""
+    """Print the precision of entities and relations of a corpus; return True if both are at least 0.90."""
     with tempfile.TemporaryDirectory() as temporary, index(folder, to=Path(temporary) / "weft.db") as engine:
         results = []
         for items in (read_entities(engine), read_relations(engine)):

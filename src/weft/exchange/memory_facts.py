@@ -92,7 +92,7 @@ class _MemoryReader:
 
 
 def from_memory_facts(text: str, *, source: str) -> GivenMemory:
-    """Return the memory of JSON Lines, or of one JSON object with `entities` and `relations`; `source` is stored."""
+    """Return the facts of JSON Lines, or of one JSON object with `entities` and `relations`; each has this `source`."""
     reader = _MemoryReader(source)
     for place, value in iter_values(text, skip=reader.skip):
         if isinstance(value, dict) and (
