@@ -1,4 +1,4 @@
-"""What all tests share: a clean home, the real model where it is in the cache, the evaluation sets where they are."""
+"""Fixtures of all tests: a clean home folder, the real model if it is cached, the evaluation sets if they exist."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The docs are complete, and what they show is true."""
+"""Documentation is complete, and its examples are correct."""
 
 import ast
 import os

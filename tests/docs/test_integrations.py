@@ -1,4 +1,4 @@
-"""The examples for other libraries print what the page shows."""
+"""Examples for other libraries print the output on the page."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Files of each kind in small, and reads of all their content; each runs in a process of its own."""
+"""Small files of each kind, and reads of all their content, each in a separate process."""
 
 import hashlib
 import shutil

@@ -1,4 +1,4 @@
-"""Uploads until the disk is full: a clear error, nothing lost, and a server that goes on when there is space again."""
+"""Uploads until the disk is full: a clear error, no lost data, and a server that recovers when space is free."""
 
 import resource
 import shutil

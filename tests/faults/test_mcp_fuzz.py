@@ -1,4 +1,4 @@
-"""Random MCP tool calls and resource reads: each one is answered or refused, and the server stays."""
+"""Random MCP tool calls and resource reads: each one is answered or refused, and the server keeps running."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A headless Chromium, where there is one."""
+"""Headless Chromium, if it is installed."""
 
 import shutil
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The command line as a user has it: a process of its own."""
+"""Fixtures that run the command line in a separate process."""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Commands in processes of their own that begin with the package imported, which is most of what a short one costs."""
+"""
+Commands in forked processes with the package already imported, because imports dominate the time of short commands.
+"""
 
 import json
 import os

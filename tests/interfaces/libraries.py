@@ -1,4 +1,4 @@
-"""What the tests of the doors into other libraries share: a few pages, and an embedder that can be held."""
+"""Fixtures for the integrations: a few pages, and an embedder that can be blocked."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Drives the MCP server with the official client: in this process, or in one of its own."""
+"""Driver of the MCP server with the official client, in this process or in a separate one."""
 
 import asyncio
 import os

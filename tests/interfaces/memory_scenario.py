@@ -1,4 +1,4 @@
-"""The scenarios that the reference memory server is tested for, as one run of calls, and what it answered."""
+"""Test scenarios of the reference memory server as one sequence of calls, with its answers."""
 
 import json
 from pathlib import Path

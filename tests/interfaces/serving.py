@@ -1,4 +1,4 @@
-"""A real server on loopback, in a thread of the test."""
+"""Real server on loopback in a thread of the test."""
 
 import threading
 

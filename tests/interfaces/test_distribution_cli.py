@@ -1,4 +1,4 @@
-"""The distribution is called weft-search; another project owns the name weft."""
+"""Name of the distribution: weft-search, because another project owns the name weft."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The retriever and the tool of LangChain, against the real package."""
+"""Retriever and tool for LangChain, with the real package."""
 
 import asyncio
 import json

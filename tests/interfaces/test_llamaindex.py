@@ -1,4 +1,4 @@
-"""The retriever and the tool of LlamaIndex, against the real package."""
+"""Retriever and tool for LlamaIndex, with the real package."""
 
 import asyncio
 import json

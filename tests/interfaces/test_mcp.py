@@ -1,4 +1,4 @@
-"""The MCP server as its clients have it: every tool, resource and prompt, over stdio and over HTTP."""
+"""MCP server from the side of a client: every tool, resource and prompt, over stdio and over HTTP."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""What the MCP server says when arguments are wrong and when much is asked for, and what it has loaded by then."""
+"""MCP answers to invalid arguments and to large requests, and the modules loaded until then."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""`--compat memory` in detail; test_mcp_reference.py compares it with the reference memory server as a whole."""
+"""`--compat memory` in detail; test_mcp_reference.py compares it with the reference memory server."""
 
 import asyncio
 import json

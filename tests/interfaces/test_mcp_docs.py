@@ -1,4 +1,4 @@
-"""docs/mcp.md: what it tells clients to start can be started, and its transcript is what happens."""
+"""Commands and transcript of docs/mcp.md are correct."""
 
 import json
 import re

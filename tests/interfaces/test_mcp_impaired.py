@@ -1,4 +1,4 @@
-"""What the MCP server says when something does not work as it should, and while its model is being loaded."""
+"""MCP answers if the store or the embedder is unavailable, and while the model is loading."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The command line of the MCP inspector, a client that others wrote, drives every tool."""
+"""Command line of the MCP inspector, an independent client, calls every tool."""
 
 import json
 import shutil

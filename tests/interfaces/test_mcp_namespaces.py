@@ -1,4 +1,4 @@
-"""No tool, resource or prompt of a server reads or writes another namespace than the one it was started for."""
+"""No tool, resource or prompt of a server reads or writes another namespace."""
 
 import pytest
 from mcp_driving import MCPError, connect, drive, fill, settings_for

@@ -1,4 +1,4 @@
-"""`--compat memory` beside the reference memory server: the same calls over stdio and HTTP, the same answers."""
+"""`--compat memory` compared with the reference memory server: the same calls, the same answers."""
 
 import json
 import os

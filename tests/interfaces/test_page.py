@@ -1,4 +1,4 @@
-"""The web page in a real browser: ask, explain, explore, judge, upload; by mouse, by keyboard, on a phone."""
+"""Web page in a real browser: search, explanation, graph, feedback, upload; by mouse, by keyboard, on a phone."""
 
 import re
 from itertools import pairwise

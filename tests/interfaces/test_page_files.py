@@ -1,4 +1,4 @@
-"""The files of the web page: how they are served, and what they never do."""
+"""Static files of the web page: headers, and forbidden constructs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Documents that attack the page do nothing: they are shown as text, and a policy stands behind that."""
+"""Hostile documents on the web page: shown as text, and blocked by the Content Security Policy."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The web page where something is missing: no server, no documents, no confirmation."""
+"""Web page without server, documents or confirmation."""
 
 import pytest
 from browsing import ask, opened, show

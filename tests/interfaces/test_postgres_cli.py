@@ -1,4 +1,4 @@
-"""The command line on a server: the same verbs, another --db."""
+"""Command line on a PostgreSQL server: the same verbs with another --db."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Who read a relation, through the doors: told where it was somebody else than the rules alone."""
+"""Extractors of a relation in all interfaces; they are shown unless only the rules found the relation."""
 
 import sys
 from pathlib import Path

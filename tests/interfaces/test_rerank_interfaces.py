@@ -1,4 +1,4 @@
-"""Re-ranking through the doors: an option of a question, and what is said of it."""
+"""Re-ranking in all interfaces: the option of a query, and its report in the result."""
 
 import json
 import sys

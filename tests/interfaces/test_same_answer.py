@@ -1,4 +1,4 @@
-"""The same documents and the same question give the same answer: twice, and in any process."""
+"""Repeated queries give the same answer, in any process."""
 
 import pytest
 

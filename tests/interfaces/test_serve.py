@@ -1,4 +1,4 @@
-"""What every route of the HTTP door answers."""
+"""Responses of every HTTP route."""
 
 import json
 from pathlib import Path

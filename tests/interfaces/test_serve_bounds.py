@@ -1,4 +1,4 @@
-"""No answer grows without bounds: every list has a limit, and says where it goes on or that it was cut."""
+"""Bounded responses: every list has a limit, and a cursor or a mark if it is cut."""
 
 import pytest
 from serving import Running, wait

@@ -1,4 +1,4 @@
-"""Slow and half-open connections: nobody holds the server, and monitoring is always answered."""
+"""Slow and half-open connections do not block the server, and monitoring is always answered."""
 
 import contextlib
 import resource

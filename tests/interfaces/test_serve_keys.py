@@ -1,4 +1,4 @@
-"""Who may ask what: keys, namespaces, hosts and origins."""
+"""Access control: keys, namespaces, hosts and origins."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a server bears: large, slow and many requests, writers at once, and being asked to stop."""
+"""Limits of a server: large, slow and many requests, concurrent writers, shutdown."""
 
 import json
 import socket

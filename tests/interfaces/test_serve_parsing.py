@@ -1,4 +1,4 @@
-"""Hostile documents sent to a server and to a worker: they are skipped, and nobody else notices."""
+"""Hostile documents sent to a server and to a worker: they are skipped, and other requests are not affected."""
 
 import os
 import signal

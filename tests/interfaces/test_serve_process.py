@@ -1,4 +1,4 @@
-"""`weft serve` and `weft keys` as a user has them: processes of their own."""
+"""`weft serve` and `weft keys` in separate processes."""
 
 import os
 import re

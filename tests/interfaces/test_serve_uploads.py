@@ -1,4 +1,4 @@
-"""Uploads: files in, documents out, and nothing of a request near the file system."""
+"""Uploads of files, without access to the file system by names in a request."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""`weft index --watch` follows what happens to the files."""
+"""`weft index --watch` indexes created, changed, renamed and deleted files."""
 
 import os
 import signal

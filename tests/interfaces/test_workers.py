@@ -1,4 +1,4 @@
-"""Several processes index one corpus: the same content as one, whoever is killed."""
+"""Several processes index one corpus with the same result as one process, even if workers are killed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""One fixture: load what a test wrote, and check what holds for every document."""
+"""Fixture that loads the file of a test and checks the rules for every document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every document must fulfil, and small files in formats that need some bytes."""
+"""Rules that every document must meet, and small files in binary formats."""
 
 from __future__ import annotations
 

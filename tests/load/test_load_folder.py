@@ -1,4 +1,4 @@
-"""Walking folders: order, names, rules, and what must not be opened."""
+"""Folder walk: order, names, ignore rules, and files that must not be opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scripted embedder behind HTTP on this machine, and users who index with it."""
+"""Scripted embedder behind HTTP on this machine, and engines that use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents written by chance, and what a language model of uneven habits might reply to them."""
+"""Random documents, and possible replies of an unreliable language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scripted language model on this machine, and engines that ask it."""
+"""Scripted language model on this machine, and engines that use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine that plays a script of answers."""
+"""HTTP server on this machine that sends scripted responses."""
 
 from __future__ import annotations
 

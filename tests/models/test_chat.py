@@ -1,4 +1,4 @@
-"""The chat adapter against a real server on this machine: what it sends, endures and gives up."""
+"""Chat adapter against a real server on this machine: requests, retries and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an embedder behind HTTP costs: said beforehand, counted afterwards, bounded, and nothing paid twice."""
+"""Cost of an embedder behind HTTP: estimated, counted, limited, and never paid twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever ends a run with an embedder behind HTTP, what it gave is kept and not paid for again."""
+"""Interrupted runs with an embedder behind HTTP keep the received vectors and do not pay for them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hash embedder: the same everywhere, and honest about what it is."""
+"""Hash embedder: the same vectors on every machine, and results marked as degraded."""
 
 from __future__ import annotations
 

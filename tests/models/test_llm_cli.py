@@ -1,4 +1,4 @@
-"""What asking a language model costs: said beforehand, consented to, counted, and never paid twice."""
+"""Cost of a language model: estimated, confirmed, counted, and never paid twice."""
 
 from __future__ import annotations
 

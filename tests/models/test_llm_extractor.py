@@ -1,4 +1,4 @@
-"""The graph with a language model: what joins it, what is refused, what is asked how often."""
+"""Graph with a language model: merged items, refused items, number of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire to a real language model: llama.cpp with SmolLM2-135M, which knows little and talks much."""
+"""Requests to a real language model: llama.cpp with SmolLM2-135M, whose replies are poor."""
 
 from __future__ import annotations
 

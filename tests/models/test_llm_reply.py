@@ -1,4 +1,4 @@
-"""Whatever a reply holds, what is made of it has the form and the bounds it should have."""
+"""Items of any reply have a valid form and size."""
 
 from __future__ import annotations
 

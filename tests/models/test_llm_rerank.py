@@ -1,4 +1,4 @@
-"""A language model as a judge, by script: what it is shown, and what its replies can and cannot do."""
+"""Scripted language model as reranker: its input, and the possible effects of its replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local embedder: the same text gives the same bytes, and no text brings it down."""
+"""Local embedder: equal text gives equal bytes, and no text makes it fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model is installed whole, once, and found again."""
+"""Installation of a model: complete, once, and found again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights are read as what they are, or refused."""
+"""Weights are read correctly or refused."""
 
 from __future__ import annotations
 

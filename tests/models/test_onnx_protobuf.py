@@ -1,4 +1,4 @@
-"""The ONNX writer writes what the official library reads, byte for byte what it would write."""
+"""ONNX files that the official library reads, byte for byte as it writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP embedder against a real server on this machine: what it sends, endures and refuses."""
+"""HTTP embedder against a real server on this machine: requests, retries and refusals."""
 
 from __future__ import annotations
 

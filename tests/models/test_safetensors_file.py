@@ -1,4 +1,4 @@
-"""The safetensors reader reads what the official library writes and refuses damaged files."""
+"""Safetensors files of the official library are read, damaged files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector cache saves work and never gets in the way."""
+"""Vector cache: saves calls of the embedder and never causes a failure."""
 
 from __future__ import annotations
 

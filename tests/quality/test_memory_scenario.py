@@ -1,4 +1,4 @@
-"""The scenario of facts through the real model: a change that costs answers fails here."""
+"""Recall scenario with the real model, as a regression test of quality."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A small fixed corpus and its questions through the real model: a change that costs answers fails here."""
+"""Small fixed corpus and its questions with the real model, as a regression test of quality."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Facts that documents state come and go with them, unless somebody stated them too."""
+"""Facts stated by documents are deleted with them, unless they were also stated manually."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""What no history of facts can break."""
+"""Invariants of facts under random histories."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Facts that something broke are found by `check` and put in order by `repair`."""
+"""Damaged facts are reported by `check` and fixed by `repair`."""
 
 from dataclasses import replace
 from datetime import datetime, timezone

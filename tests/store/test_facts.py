@@ -1,4 +1,4 @@
-"""What every store owes its callers about facts."""
+"""Contract of facts for every store."""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A file on a disk that is full: errors say so, and nothing is lost."""
+"""Full disk: clear errors and no lost data."""
 
 import resource
 from contextlib import contextmanager

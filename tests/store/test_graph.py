@@ -1,4 +1,4 @@
-"""The graph of every store is a function of the documents and the user's edits, not of the order they came in."""
+"""Graph of every store: derived from documents and edits, independent of their order."""
 
 from contract import MODEL, make_batch, unit
 from graph_making import KEYS, NAMES, batch_of, view

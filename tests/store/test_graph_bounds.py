@@ -1,4 +1,4 @@
-"""What one document or one question costs does not grow with the corpus, nor with how often a thing is named."""
+"""Cost of a write or a question does not grow with the corpus or with the frequency of a name."""
 
 import time
 from contextlib import contextmanager

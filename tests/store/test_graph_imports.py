@@ -1,4 +1,4 @@
-"""What imports and models say of chunks, beside what their documents say."""
+"""Statements of imports and models about chunks, beside those of documents."""
 
 from dataclasses import replace
 

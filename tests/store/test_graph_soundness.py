@@ -1,4 +1,4 @@
-"""`check` finds what contradicts the documents in the graph, and `repair` derives it again."""
+"""Differences between graph and documents are reported by `check` and fixed by `repair`."""
 
 from dataclasses import replace
 

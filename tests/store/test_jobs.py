@@ -1,4 +1,4 @@
-"""Jobs in every store: who has one, who may take it over, and what a write has to do with it."""
+"""Jobs in every store: claims, leases, takeover, and completion with a write."""
 
 import re
 import threading

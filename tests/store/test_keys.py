@@ -1,4 +1,4 @@
-"""Keys in all stores, and the ring that makes and checks them."""
+"""API keys in all stores, and the keyring."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""What every store says of vectors that are missing, and that `weft reembed` brings them back."""
+"""Missing vectors are reported by every store and created by `weft reembed`."""
 
 from dataclasses import replace
 from datetime import datetime, timezone

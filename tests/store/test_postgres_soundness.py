@@ -1,4 +1,4 @@
-"""What is broken in the tables of a server is found and mended as it is in a file."""
+"""Damaged tables of a server are reported and repaired as in a file."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""How SQLite looks things up: which statements may read a whole table, and what bounds those that find a hub."""
+"""Query plans of SQLite: statements that may scan a table, and bounds of lookups for hubs."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What language models cost, in all stores."""
+"""Costs of language models in all stores."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The statements for PostgreSQL keep to the rules, and the rules catch those that do not."""
+"""Rules for PostgreSQL statements, and violations that the rules detect."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every store owes those who move a namespace elsewhere: all of it can be read as it was written."""
+"""Contract for copying a namespace: all content can be read as it was written."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Many who write and read one namespace at once, and one who dies in the middle."""
+"""Concurrent writers and readers of one namespace, and a writer that dies."""
 
 import os
 import subprocess

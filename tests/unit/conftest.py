@@ -1,4 +1,4 @@
-"""What these tests share."""
+"""Fixtures of the unit tests."""
 
 import pytest
 from opening import open_empty

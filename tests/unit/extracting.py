@@ -1,4 +1,4 @@
-"""Extractions of small texts, for these tests."""
+"""Extractions of small texts."""
 
 from weft.extract.rules import RuleExtractor
 from weft.records import Chunk, Document

@@ -1,4 +1,4 @@
-"""Small graphs for the tests of their text."""
+"""Small graphs for tests of their text."""
 
 from hypothesis import strategies as st
 

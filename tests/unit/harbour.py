@@ -1,4 +1,4 @@
-"""A harbour of four pages, and walks through it, for tests of facts in the graph."""
+"""Small corpus of four pages, and walks through its graph, for tests of facts in the graph."""
 
 from datetime import datetime, timedelta, timezone
 

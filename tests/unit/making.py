@@ -1,4 +1,4 @@
-"""Small real objects for these tests."""
+"""Factories of small real objects."""
 
 from weft.admin.exchange_graphs import export_graph
 from weft.config import SearchOptions, SplitOptions

@@ -1,4 +1,4 @@
-"""A small library of papers for these tests, as a file of research findings gives it."""
+"""Small library of papers as research findings."""
 
 MAGMA = "MAGMA: A Multi-Graph Memory Architecture for Agents"
 """The paper most questions of these tests are about."""

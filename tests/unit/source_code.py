@@ -1,4 +1,4 @@
-"""A small package of source code, and its graph, for these tests."""
+"""Small package of source code, and its graph."""
 
 from weft.config import SplitOptions
 from weft.extract.rules import RuleExtractor

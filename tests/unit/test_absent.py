@@ -1,4 +1,4 @@
-"""Questions about numbered things that stand nowhere."""
+"""Questions with numbered ids that occur in no chunk."""
 
 import pytest
 

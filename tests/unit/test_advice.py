@@ -1,4 +1,4 @@
-"""When another embedder is recommended."""
+"""Conditions for recommending another embedder."""
 
 import pytest
 from making import adopt, fill

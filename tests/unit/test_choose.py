@@ -1,4 +1,4 @@
-"""How `auto` chooses: each rule where it holds, where it nearly does, and where it is switched off."""
+"""Rules of `auto`: matching, nearly matching, and disabled."""
 
 import json
 from pathlib import Path

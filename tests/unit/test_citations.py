@@ -1,4 +1,4 @@
-"""Citation search on a small library: the papers asked for come first, each with the way to it; both stores agree."""
+"""Citation search on a small library: ranking and paths, equal in both stores."""
 
 import pytest
 from making import adopt, ask

@@ -1,4 +1,4 @@
-"""Closing a store at the end of a command: a slow one is explained."""
+"""Notice if closing a store takes long."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Where settings come from and what they may be."""
+"""Sources and valid values of settings."""
 
 import pytest
 from platformdirs import user_config_path

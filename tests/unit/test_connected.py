@@ -1,4 +1,4 @@
-"""Passages of stated neighbours: which come back, in which order and places, and how they are marked."""
+"""Passages of stated neighbours: selection, order, ranks and marks."""
 
 import pytest
 from hypothesis import given

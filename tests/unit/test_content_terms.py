@@ -1,4 +1,4 @@
-"""What of a question tells it from others."""
+"""Content words and content terms of a question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A resource that is made once, in any thread, and waited for with a deadline."""
+"""Resource that is created once, in any thread, with a deadline for waiting callers."""
 
 import threading
 

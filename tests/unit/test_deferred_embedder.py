@@ -1,4 +1,4 @@
-"""Embedders that load in the background, and stand-ins for those that cannot be used."""
+"""Embedders that load in the background, and placeholders for unusable embedders."""
 
 import threading
 

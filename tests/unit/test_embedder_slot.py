@@ -1,4 +1,4 @@
-"""The embedder of an engine: its states, and what moves it from one to another."""
+"""States of the embedder of an engine, and their transitions."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""One namespace of one database, ready to index and to answer."""
+"""Engine of one namespace: indexing and queries."""
 
 from dataclasses import replace
 

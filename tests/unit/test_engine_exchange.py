@@ -1,4 +1,4 @@
-"""Ready-made graphs into a namespace and out of it."""
+"""Import and export of graphs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Graphs that go out of a namespace and into another one."""
+"""Graphs exported from one namespace and imported into another."""
 
 from dataclasses import replace
 from pathlib import Path

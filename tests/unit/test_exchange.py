@@ -1,4 +1,4 @@
-"""Ready-made graphs: what all forms share, from cleaning to recognising a file."""
+"""Rules shared by all graph formats: cleaning, and recognition of a file."""
 
 import gzip
 import json

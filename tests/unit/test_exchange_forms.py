@@ -1,4 +1,4 @@
-"""Ready-made graphs: what each form holds and forgives."""
+"""Graph formats: supported fields, and tolerated errors."""
 
 import json
 

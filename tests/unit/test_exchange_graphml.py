@@ -1,4 +1,4 @@
-"""Ready-made graphs: GraphML, from others and for others."""
+"""GraphML of other programs, and export for them."""
 
 from xml.etree import ElementTree
 

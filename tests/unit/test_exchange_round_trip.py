@@ -1,4 +1,4 @@
-"""Ready-made graphs: what is written can be read again, as far as the form holds it."""
+"""Written graphs are read back unchanged, within the limits of the format."""
 
 from dataclasses import replace
 

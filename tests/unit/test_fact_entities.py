@@ -1,4 +1,4 @@
-"""Entities that facts alone know are entities of the graph, whichever store they are in."""
+"""Entities known only from facts are entities of the graph, in every store."""
 
 import pytest
 from harbour import ASKED, DAY, NOW, Clock, add_pages, open_on, steps, walked

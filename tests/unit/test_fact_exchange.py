@@ -1,4 +1,4 @@
-"""Facts that go out as files and come back."""
+"""Export and import of facts."""
 
 import json
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Live facts between entities of the graph are edges of the walk, whichever store they are in."""
+"""Live facts between entities of the graph are edges of the walk, in every store."""
 
 import pytest
 from harbour import ASKED, DAY, NOW, PAGES, Clock, add_pages, open_on, steps, walked

@@ -1,4 +1,4 @@
-"""What a question shows by itself: cues are whole words, ids are no words."""
+"""Features of a question: cue words are whole words, ids are not words."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Whatever happened to it before, a forgotten fact is nowhere: not in answers, caches, exports, nor in the file."""
+"""Forgotten facts are absent from answers, caches, exports and the file, whatever their history."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""The graph channel end to end: documents in, connected chunks out, with the way that led to them."""
+"""Graph channel end to end: connected chunks with the paths to them."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

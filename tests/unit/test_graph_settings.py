@@ -1,4 +1,4 @@
-"""The numbers of the graph that can be set: each has its effect, and what it is without is what was there before."""
+"""Settings of the graph: the effect of each, and its default."""
 
 import pytest
 from making import adopt

@@ -1,4 +1,4 @@
-"""The write path: what is written, what is embedded, and what the receipt says."""
+"""Write path: written rows, embedded texts, receipts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""JSON out of replies that are not only JSON."""
+"""JSON objects in replies with other text."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where a store is, and how that may be shown."""
+"""Location of a store, and its form without the password."""
 
 from pathlib import Path
 

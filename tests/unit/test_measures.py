@@ -1,4 +1,4 @@
-"""Measures, by hand."""
+"""Measures against hand-computed values."""
 
 import math
 

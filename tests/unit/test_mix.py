@@ -1,4 +1,4 @@
-"""What becomes of the chunks the graph and the text put first."""
+"""Chunks that graph and text rank first in the mixed result."""
 
 import pytest
 

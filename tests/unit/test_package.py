@@ -1,4 +1,4 @@
-"""The public face of the package."""
+"""Public interface of the package."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What the doors into other libraries share."""
+"""Passages for the integrations."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Questions made from chunks, and questions about other things."""
+"""Probes generated from chunks, and foreign questions."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What is shown of long work in a pipe."""
+"""Progress of long work in a pipe."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Names that a question spells and few chunks hold."""
+"""Names of a question that occur in few chunks."""
 
 import pytest
 from making import adopt, ask, fill, sources

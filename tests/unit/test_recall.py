@@ -1,4 +1,4 @@
-"""What a question brings back, and that asking leaves the memory as it was but for the counters."""
+"""Facts recalled for a question; recall changes only the access counters."""
 
 from datetime import datetime, timedelta, timezone
 

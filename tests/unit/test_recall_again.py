@@ -1,4 +1,4 @@
-"""Asking again: what the cache of recalls answers, what it counts, and what is read before anybody asks."""
+"""Repeated recall: cached answers, access counts, prefetching."""
 
 import threading
 from dataclasses import replace

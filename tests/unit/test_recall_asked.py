@@ -1,4 +1,4 @@
-"""What a question asks for by its own words comes first, however much else is known."""
+"""Facts that match the words of a question come first, however many others exist."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""A fact that is stated while somebody else is recalling or warming is not missed afterwards."""
+"""Facts stated during a recall or a prefetch are found by later recalls."""
 
 import threading
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""What a recall starts from and what its scores are made of follow the settings."""
+"""Settings of recall: anchors and scores."""
 
 import pytest
 

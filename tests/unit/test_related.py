@@ -1,4 +1,4 @@
-"""Related documents are near by vectors or connected in the graph, and say why."""
+"""Related documents: near by vectors or connected in the graph, with reasons."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Re-ranking: how the reranker's word and the search's are joined, and what a question gets when it says nothing."""
+"""Re-ranking: blending of scores, and results without a reranker."""
 
 import json
 import threading

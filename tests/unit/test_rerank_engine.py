@@ -1,4 +1,4 @@
-"""Re-ranking by the settings of an engine: when it is on, what it may take, and what is refused."""
+"""Re-ranking by the settings of an engine: switch, deadline, refused values."""
 
 import subprocess
 import sys

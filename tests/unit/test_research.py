@@ -1,4 +1,4 @@
-"""Papers and projects in the graph: stubs that fill in, equal titles, whatever order and both stores."""
+"""Papers and projects in the graph: placeholders, equal titles, any order, both stores."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What becomes of a fact that is stated again: what it was to replace, and what speaks against it."""
+"""Facts stated again: supersession and contradictions."""
 
 from datetime import datetime, timedelta, timezone
 

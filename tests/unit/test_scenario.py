@@ -1,4 +1,4 @@
-"""Scenarios of facts: reading them, replaying them, and the figures they give."""
+"""Scenarios of facts: parsing, replay, figures."""
 
 import json
 from datetime import datetime, timezone

@@ -1,4 +1,4 @@
-"""The read path: what a question gets."""
+"""Read path: results of a question."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`C`, `C++` and `C#` from the text to the answer."""
+"""`C`, `C++` and `C#` from indexing to the answer."""
 
 from datetime import datetime, timezone
 

@@ -1,4 +1,4 @@
-"""Where the store in memory must not differ from a file."""
+"""Equal behaviour of the in-memory store and a file."""
 
 from making import adopt, fill
 

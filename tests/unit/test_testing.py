@@ -1,4 +1,4 @@
-"""The fakes we ship, and what errors carry."""
+"""Fakes shipped with the package, and pickled errors."""
 
 import numpy as np
 import pytest

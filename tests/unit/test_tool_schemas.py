@@ -1,4 +1,4 @@
-"""The definitions that function-calling APIs are handed, and the loop around them that the docs show."""
+"""Tool definitions for function-calling APIs, and the loop in the docs."""
 
 import re
 from pathlib import Path

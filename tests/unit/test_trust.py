@@ -1,4 +1,4 @@
-"""Trust in project files: what a cloned `weft.toml` cannot do."""
+"""Trust in project files: restrictions of a cloned `weft.toml`."""
 
 import json
 import stat

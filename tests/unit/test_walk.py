@@ -1,4 +1,4 @@
-"""What carries a walk: names that lead on, and those with a home before those without."""
+"""Walk: names that carry activation, preferably those with a defining chunk."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Chunks that the embedder cannot read are not close to anything."""
+"""Chunks in scripts that the embedder does not support are not ranked as close."""
 
 from dataclasses import replace
 
