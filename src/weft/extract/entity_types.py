@@ -73,7 +73,7 @@ _CHINESE_TYPES = (
 
 @lru_cache(maxsize=4096)
 def entity_type(noun: str) -> str:
-    """Return the type that a noun stands for; empty if it is not in the closed list."""
+    """Return the type that a noun denotes; empty if it is not in the closed list."""
     folded = " ".join(noun.strip().lower().split())
     if not folded.isascii():
         return max((kind for kind in _CHINESE_TYPES if folded.endswith(kind)), key=len, default="")

@@ -90,7 +90,7 @@ def is_parameter(name: str, type: str) -> bool:
 
 
 def is_licence(source: str) -> bool:
-    """Return True if a file is the text of a licence, which says nothing about the subject of the corpus."""
+    """Return True if a file is the text of a licence, which does not concern the subject of the corpus."""
     return _LICENCES.match(source[-200:]) is not None
 
 

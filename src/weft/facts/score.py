@@ -9,7 +9,7 @@ Score of a fact at a time: confidence · source · decay · usage · status.
 | usage | `1 + usage_weight · log10(accesses + 1)` |
 | status | `confirmed_weight` for a confirmed fact, else 1 |
 
-Decay counts from the last access, or from creation: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact that was last
+Decay counts from the last access, or from creation. Example: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact last
 accessed 4 weeks ago has 0.95³ = 0.857.
 """
 

@@ -52,7 +52,7 @@ def neighbourhood(
     Return the entities within `max_hops` (1 to 3) of any seed, nearest first, then strongest, then by id.
 
     Relations are walked in both directions, breadth first. The best path to an entity has the fewest hops, then the
-    largest minimum weight, then the smaller ids; it extends the best path to the previous entity. A relation with
+    largest minimum weight, then the smaller ids. It extends the best path to the previous entity. A relation with
     weight/10 below `min_graph_score` is not followed, at any distance.
 
     `rel_types` restricts the walk: a stored name allows both directions, an inverse name one direction, an empty list

@@ -1,4 +1,4 @@
-"""MCP prompts: a guide that tells a model when to search and how to use the results."""
+"""MCP prompts: a guide for models on when to search and how to use the results."""
 
 from __future__ import annotations
 

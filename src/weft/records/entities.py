@@ -68,7 +68,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A person, system or thing, to which all names with the same key or with an alias of that key refer."""
+    """A person, system or thing. All names with the same key, or with an alias of that key, refer to it."""
 
     id: str
     key: str

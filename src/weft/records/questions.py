@@ -49,7 +49,7 @@ class FoundId(NamedTuple):
 
 
 class NumberedId(NamedTuple):
-    """A number with letters before it that names one thing, such as `INC-2041`."""
+    """An id of letters and a number, such as `INC-2041`."""
 
     text: str
     """Text as written."""

@@ -228,7 +228,7 @@ class Keys(Protocol):
 
 
 class Database(Protocol):
-    """The opened file or server that holds all namespaces."""
+    """The opened file or server with all namespaces."""
 
     @property
     def keys(self) -> Keys:

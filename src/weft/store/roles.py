@@ -28,7 +28,7 @@ from weft.records import (
 
 
 class GraphReader(Protocol):
-    """Read access to the graph of one namespace. An alias is read as the entity it stands for."""
+    """Read access to the graph of one namespace. An alias is read as its entity."""
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         """Return the entity of each key (`text.names.name_key`); keys without an entity are left out."""

@@ -77,8 +77,8 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
     llm.model names one. A local embedder has no cost. Nothing is sent or written without --sample.
 
     Length and time of replies are estimated from earlier replies of the same model, if there are at least five.
-    --sample sends random chunks, 60 at first, until the remaining cost is known within 8 %. These replies cost money
-    and are cached.
+    Option --sample sends random chunks, 60 at first, until the remaining cost is known within 8 %. These replies cost
+    money and are cached.
     """
     from weft.records import Usage
 

@@ -2,8 +2,8 @@
 Messages between a server and its parser processes.
 
 A message is a JSON value after its length: 4 bytes, big-endian. The parent sends one request per file or text. The
-process answers with these lists, in this order, and never with more than `CHUNKS_PER_MESSAGE` chunks at once, so that
-decoding one message does not delay other threads of the parent.
+process answers with these lists, in this order. A message has at most `CHUNKS_PER_MESSAGE` chunks, so that decoding it
+does not delay other threads of the parent.
 
     ["ready"]                               once, after the start
     ["log", logger, level, text]            at any time

@@ -10,8 +10,8 @@ Relations of a source file: imports, base classes, calls, overridden methods, te
 | `imports` | module | module or definition | 8 |
 | `defines` | module or class | class, function or method | 7 |
 
-The target of a relation may be in another file. It is named by its qualified name, so that files can be indexed in any
-order; a relation to a name that no file defines is stored but never shown.
+The target of a relation may be in another file. It has a qualified name, so that files can be indexed in any order. A
+relation to a name that no file defines is stored but never shown.
 """
 
 from __future__ import annotations

@@ -224,12 +224,12 @@ def _kind(text: str) -> LinkKind:
 
 
 def is_page_key(key: str) -> bool:
-    """Return True if a key stands for a page, a section, a title of pages or a label."""
+    """Return True if a key denotes a page, a section, a title of pages or a label."""
     return key.startswith("/")
 
 
 def is_link_key(key: str) -> bool:
-    """Return True if a key stands for the target of a link."""
+    """Return True if a key denotes the target of a link."""
     return key.startswith("!")
 
 

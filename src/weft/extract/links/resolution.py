@@ -101,8 +101,8 @@ def resolve(links: Iterable[tuple[str, str]], find_pages: FindPages) -> dict[tup
     """
     Return the targets of links, given as (key of the source page, key of the link).
 
-    Links without a target are left out. If several pages match, the page with the longest common path with the source
-    is chosen, then the page with the shortest path, then the page with the smaller key.
+    Links without a target are left out. Of several matching pages, the page with the longest common path with the
+    source is chosen. Ties go to the shorter path, then to the smaller key.
     """
     wanted = {at: read_link_key(at[1]) for at in links}
     found: dict[tuple[str, str], Target] = {}

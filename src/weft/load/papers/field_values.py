@@ -52,7 +52,7 @@ def to_reference(value: object) -> Reference | None:
     """
     Return a parsed reference to a work; None if the value is not one.
 
-    A single word with a digit that is not a known kind of id is an id local to the file; other text is a title.
+    A single word with a digit that is not a known kind of id is an id local to the file. Other text is a title.
     """
     if isinstance(value, bool):
         return None

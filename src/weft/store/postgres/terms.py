@@ -2,8 +2,8 @@
 Keyword search in PostgreSQL: BM25 in three steps, from many approximate candidates to few exact scores.
 
 A chunk has one row in `weft.chunk_term`. Terms are stored as 63-bit numbers (`term_number`): hashes keyed with the
-secret of the namespace. So the GIN index over all namespaces never leads from one namespace to another, and nobody can
-look up words in it without the secret (here 16 zero bytes):
+secret of the namespace. So the GIN index over all namespaces never leads from one namespace to another. Words cannot
+be looked up in it without the secret (here 16 zero bytes):
 
     "fox fox owl"   held     {916088246399846013, 3428793422154802703}   owl, fox: ascending, with a GIN index
                     counts   {1, 2}                                      frequencies

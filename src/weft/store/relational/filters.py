@@ -10,7 +10,7 @@ from weft.store.shared.labels import wanted_labels
 
 
 def bind(where: Filter) -> dict[str, Any]:
-    """Return the parameters that stand for a filter."""
+    """Return the SQL parameters of a filter."""
     limits = where.time_limits
     return {
         "any_time": not where.has_time,

@@ -53,7 +53,7 @@ _to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
 
 @retry_once
 class RelationalGraph:
-    """Entities, mentions and relations of one namespace. An alias is read as the entity it stands for."""
+    """Entities, mentions and relations of one namespace. An alias is read as its entity."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections

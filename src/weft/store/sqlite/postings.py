@@ -14,8 +14,8 @@ contains `fox` twice; chunk 513 has 48 terms and contains it once:
 
 A write reads and replaces the blocks of its terms. A query reads all blocks of a term and scores them with numpy.
 
-FTS5 is not used: it ranks by the statistics of its whole table, so one namespace would change the scores of another,
-and it is slower. Figures: docs/decisions/0003-keyword-index.md.
+FTS5 is not used. It ranks by the statistics of its whole table, so one namespace would change the scores of another.
+It is also slower. Figures: docs/decisions/0003-keyword-index.md.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ segments of up to eight times the number of new rows are merged:
     check    200,000 > 8 x 12,500    10,000 <= 8 x 2,500
     after    segment of 200,000      segment of 12,500
 
-Keyword segments are merged from their files. HNSW graphs cannot be merged: they are built again from the vectors, up to
-`MAX_SEGMENT_VECTORS`, and a graph of at least half that size is never built again.
+Keyword segments are merged from their files. HNSW graphs cannot be merged. They are built again from the vectors, up to
+`MAX_SEGMENT_VECTORS`; a graph of at least half that size is never built again.
 """
 
 from __future__ import annotations
