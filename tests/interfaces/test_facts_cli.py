@@ -98,4 +98,4 @@ def test_facts_alone_answer_a_query(weft, notes):
     assert weft("query", "what is my favourite colour?", expect=3).out.startswith("no match")
     answered = weft("query", "what is my favourite colour?", "--facts").out
     assert answered.startswith("### 👤 USER CONTEXT\n- favourite_colour: teal\n")
-    assert "no passage is good enough" in answered
+    assert "no passage is relevant enough" in answered

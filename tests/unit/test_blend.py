@@ -101,14 +101,14 @@ def test_without_the_graph_there_are_no_facts():
 
 
 def test_facts_alone_are_an_answer_that_says_so():
-    """No passage is good enough, so the status is that of the facts, and the confidence that of the passages."""
+    """No passage is relevant enough, so the status is that of the facts, and the confidence that of the passages."""
     engine = open_on({"Menu": "Soup on Mondays."})
     alone = engine.query(ASKED)
     values = engine.memory_search(ASKED)
 
     assert alone.status == "no_match"
     assert (values["status"], values["results"], values["context"]) == ("ok", [], NARRATIVE)
-    assert values["notes"][0] == "the answer is 4 remembered facts; no passage is good enough"
+    assert values["notes"][0] == "the answer is 4 remembered facts; no passage is relevant enough"
     assert values["confidence"] == pytest.approx(alone.confidence, abs=1e-4)
     jsonschema.validate(values, MEMORY_SEARCH["outputSchema"])
 
@@ -148,7 +148,7 @@ def remembered(status, *, facts=1, degraded=""):
     [
         (made("ok", passages=1), remembered("ok"), "ok", ""),
         (made("ok", passages=1), remembered("no_match", facts=0), "ok", ""),
-        (made("low_confidence", passages=1), remembered("ok", facts=2), "ok", "rests on 2 remembered facts"),
+        (made("low_confidence", passages=1), remembered("ok", facts=2), "ok", "based on 2 remembered facts"),
         (made("low_confidence", passages=1), remembered("no_match", facts=0), "low_confidence", ""),
         (made("no_match"), remembered("ok"), "ok", "is 1 remembered fact;"),
         (made("no_match"), remembered("no_match", facts=0), "no_match", ""),
@@ -157,7 +157,7 @@ def remembered(status, *, facts=1, degraded=""):
     ],
 )
 def test_the_status_is_that_of_both_together(result, recall, status, note):
-    """And a note says where it rests on the facts."""
+    """A note marks an answer that is based on facts."""
     found = blend(result, recall)
 
     assert found.status == status

@@ -24,8 +24,8 @@ def blend(result: Result, recall: Recall) -> Result:
         return result
     known = f"{count} remembered fact{'s' if count > 1 else ''}"
     if result.evidence:
-        note = f"the answer rests on {known}; the passages are uncertain"
+        note = f"the answer is based on {known}; the passages are uncertain"
     else:
-        note = f"the answer is {known}; no passage is good enough"
+        note = f"the answer is {known}; no passage is relevant enough"
     degraded = result.degraded or (recall.degraded if recall.status == "degraded" else "")
     return replace(result, status="degraded" if degraded else "ok", notes=(note, *result.notes), degraded=degraded)
