@@ -120,7 +120,7 @@ def test_every_call_of_the_memory_is_documented():
 
 
 def test_the_calls_for_asyncio_are_those_on_the_page():
-    """Nobody looks in vain for one that the page promises."""
+    """The page lists exactly the existing calls."""
     told = re.search(r"`AsyncEngine`.*?It has (.*?);", read("docs/python.md"), re.DOTALL)
     calls = {name for name in vars(AsyncEngine) if not name.startswith("_")}
 

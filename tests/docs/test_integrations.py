@@ -35,7 +35,7 @@ def test_the_example_prints_what_is_shown(real_model, package, extra, example):
 
 
 def test_every_field_of_the_metadata_is_on_the_page(tmp_path):
-    """And every option."""
+    """The page lists every field and every option."""
     from weft import open_engine
     from weft.integrations.passages import find_passages
     from weft.testing import FakeEmbedder

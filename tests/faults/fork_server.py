@@ -22,7 +22,7 @@ POLL_SECONDS = 0.001
 
 @dataclass
 class Ended:
-    """How a child has ended."""
+    """Exit status of a child."""
 
     status: int
     """Exit code; negative: the signal that ended it."""

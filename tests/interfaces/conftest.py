@@ -29,7 +29,7 @@ def forks():
 
 @dataclass
 class Ran:
-    """What a command printed and how it ended."""
+    """Output and exit code of a command."""
 
     code: int
     out: str
@@ -125,7 +125,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def tab(browser, server):
-    """One tab at the module's server; loading the page takes longer than most tests."""
+    """Browser tab at the server of the module, because loading the page takes longer than most tests."""
     with opened(browser, server.url) as made:
         yield made
 

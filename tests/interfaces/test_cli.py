@@ -214,7 +214,7 @@ def test_deleting_several_documents_asks_first(weft, notes, names):
 
 
 def test_deleting_one_document_does_not_ask(weft, notes):
-    """Nor does deleting several with --yes."""
+    """Deleting several documents with --yes does not ask either."""
     weft("index", "notes")
     names = [document["source"] for document in weft("list", "--json").json]
     assert weft("delete", names[0], names[0], "--json").json == {"deleted": 1}
@@ -222,7 +222,7 @@ def test_deleting_one_document_does_not_ask(weft, notes):
 
 
 def test_dropping_a_namespace_needs_a_yes(weft, notes):
-    """Like deleting several documents."""
+    """The confirmation is the same as for several documents."""
     weft("index", "notes")
     assert "--yes" in weft("namespaces", "--drop", "default", expect=2).err
     assert "default" in weft("namespaces").out
@@ -237,7 +237,7 @@ def test_dry_run_writes_nothing(weft, notes, tmp_path):
 
 
 def test_a_second_text_without_a_source_replaces_the_first_with_a_note(weft):
-    """There is no note for an equal text, nor for one with its own source."""
+    """An equal text, or a text with a separate source, gives no note."""
     first = weft("index", "-", stdin="Remember the milk.\n")
     again = weft("index", "-", stdin="Remember the milk.\n")
     other = weft("index", "-", stdin="Remember the bread.\n")
@@ -272,7 +272,7 @@ def test_get_list_and_delete(weft, notes):
 
 
 def test_every_spelling_of_a_path_finds_its_documents(weft, notes):
-    """As in `index`; a filter without documents is the stated reason."""
+    """Paths are resolved as in `index`; a filter without documents is reported as the reason."""
     weft("index", "./notes", "-q")
     for folder in ("notes", "notes/", "./notes", str(notes)):
         assert len(weft("list", "--in", folder, "--json").json) == 3

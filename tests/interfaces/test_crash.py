@@ -38,7 +38,7 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(corpus):
-    """What a store holds that was never interrupted."""
+    """Content of a store that was never interrupted."""
     db = corpus.parent / "whole.db"
     with open_engine(db, embedder="hash") as engine:
         engine.index(corpus)

@@ -25,7 +25,7 @@ def test_doctor_warns_of_the_other_distribution(weft, tmp_path):
 
 @pytest.mark.parametrize("name", ["weft[html]", "pip install 'weft[html]'", "pip install weft", "pip install -U weft"])
 def test_the_former_name_is_recognised(name):
-    """Otherwise the next test would pass whatever the files say."""
+    """The pattern of the next test can fail."""
     assert FORMER_NAME.search(name)
 
 

@@ -16,7 +16,7 @@ def write_set(folder, words, *, asked):
 
 
 def test_eval_prints_the_promised_keys(weft, tmp_path):
-    """One object for one method, a list for all; every key is there; the run file is in TREC format."""
+    """One method gives one object, all methods a list; every key exists; the run file is in TREC format."""
     write_set(tmp_path / "tiny", ["apple", "pear", "plum"], asked="pear")
     one = weft("eval", "tiny", "--json", "--run", "run.txt").json
     everything = weft("eval", "tiny", "--json", "--method", "all").json

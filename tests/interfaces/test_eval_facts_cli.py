@@ -15,7 +15,7 @@ def write(folder, lines=LINES):
 
 
 def test_a_scenario_is_measured(weft, tmp_path):
-    """One row per method and kind, as a table or as JSON, and no store is left behind."""
+    """The output has one row per method and kind, as a table or as JSON, and the store is deleted."""
     write(tmp_path)
     shown = weft("eval", "--facts", "scenario.jsonl", "-q").out.splitlines()
     rows = weft("eval", "--facts", "scenario.jsonl", "--json", "-q").json

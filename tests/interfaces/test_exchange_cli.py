@@ -23,7 +23,7 @@ def graph(weft, tmp_path):
 
 
 def test_an_import_prints_a_receipt(weft, tmp_path):
-    """As text on stderr or JSON on stdout, with the number of each skipped line."""
+    """The receipt is text on stderr or JSON on stdout, with the number of each skipped line."""
     (tmp_path / "graph.jsonl").write_text(LINES)
     first = weft("import", "graph.jsonl")
     again = weft("import", "graph.jsonl", "--json").json
@@ -89,7 +89,7 @@ def test_invalid_calls_are_explained(weft, tmp_path, arguments, code, message):
 
 
 def test_an_export_goes_to_standard_output(graph):
-    """As triples, or in the requested format; nothing else is printed there."""
+    """The format is triples or the requested one; nothing else is printed."""
     lines = [json.loads(line) for line in graph("export", "-q").out.splitlines()]
 
     assert [(line["subject"], line["predicate"], line["object"], line["weight"]) for line in lines] == [

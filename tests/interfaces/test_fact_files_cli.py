@@ -30,7 +30,7 @@ def lines(text):
 
 
 def test_a_memory_file_is_imported_and_exported(weft, tmp_path):
-    """As facts by default, also with `weft import`; the export equals the file, and the round trip is lossless."""
+    """The file becomes facts, also with `weft import`; the export equals the file."""
     path = write(tmp_path / "memory.jsonl", MEMORY)
 
     assert "3 entities, facts: 2 added" in weft("import", path).err
@@ -81,7 +81,7 @@ def test_notes_state_facts(weft, notes):
     ids=["empty", "binary", "no UTF-8", "deep"],
 )
 def test_a_file_without_facts_is_explained(weft, tmp_path, data):
-    """One line and a hint, no traceback; nothing is written."""
+    """The error is one line and a hint, without a traceback; nothing is written."""
     (tmp_path / "x.jsonl").write_bytes(data)
     weft("fact", "add", "user", "likes", "tea")
     for verb in (("fact", "import"), ("fact", "add", "--from")):

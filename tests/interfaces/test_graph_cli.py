@@ -27,7 +27,7 @@ def test_a_path_is_printed_in_words(graph):
 
 
 def test_neighbours_come_nearest_first(graph):
-    """One hop, then two."""
+    """Entities one hop away come before those two hops away."""
     rows = graph("neighbours", "OAuth Provider", "--hops", "2", "--min-weight", "7", "--json").json
 
     assert [(row["name"], row["hops"]) for row in rows] == [("Auth Service", 1), ("Login Flow", 2)]
@@ -60,7 +60,7 @@ def test_entities_can_be_shown_renamed_merged_and_unmerged(graph):
 
 
 def test_an_alias_is_shown_as_it_was_entered(graph):
-    """Not as its lookup key; after unmerge it is deleted."""
+    """The alias is not shown as its lookup key; unmerge deletes it."""
     assert graph("entity", "alias", "Login Flow", "  The LogIn-Pages ", "--json").json["aliases"] == ["The LogIn-Pages"]
     assert "also: The LogIn-Pages  (named by you; undo: weft entity unmerge 'The LogIn-Pages')" in (
         graph("entity", "show", "login pages").out

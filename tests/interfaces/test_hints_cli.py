@@ -34,7 +34,7 @@ def test_a_context_without_a_match_says_so(ask):
 
 
 def test_a_budget_that_nothing_fits_into_is_named(ask):
-    """There are results, but the budget is too small."""
+    """Results exist, but the budget is too small."""
     ran = ask("query", "JWT", "--context", "--budget", "1")
 
     assert ran.out == ""
@@ -64,7 +64,7 @@ def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
 
 
 def test_a_cosine_out_of_range_is_refused(ask):
-    """As over HTTP; -1 and 1 are accepted."""
+    """The range is the same as over HTTP; -1 and 1 are accepted."""
     for score in ("5", "-1.5", "nan"):
         assert "hint: use a cosine from -1 to 1" in ask("query", "JWT", "--min-score", score, expect=2).err
     for score in ("-1", "1"):

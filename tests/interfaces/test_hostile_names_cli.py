@@ -59,7 +59,7 @@ def test_a_cell_is_one_cell(hostile):
 
 
 def test_errors_show_names(hostile):
-    """Those of Weft and those of click."""
+    """Errors of Weft and of click escape the names."""
     assert SHOWN in clean(hostile("get", f"no{HOSTILE}", expect=1))
     clean(hostile("list", f"--{HOSTILE}", expect=2))
     clean(hostile("delete", f"x{HOSTILE}", expect=1))

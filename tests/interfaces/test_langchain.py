@@ -101,7 +101,7 @@ def test_names_of_any_script_are_kept(retriever):
 
 
 def test_options_of_the_retriever_and_of_one_call(engine):
-    """Those of the call come first; any field of the search settings may be one."""
+    """Options of the call take precedence; every search setting is allowed."""
     retriever = WeftRetriever(engine=engine, top_k=1, method="keyword", where=Filter(source_prefix="docs/Auth"))
 
     assert sources(retriever.invoke("sign-in tokens clock")) == ["docs/Auth Service.md"]
@@ -113,7 +113,7 @@ def test_options_of_the_retriever_and_of_one_call(engine):
 
 
 def test_a_filter_by_metadata(engine):
-    """As a record, or as its fields."""
+    """The filter is a record or its fields."""
     for where in (Filter(metadata=(("team", "kitchen"),)), {"metadata": [("team", "kitchen")]}):
         retriever = WeftRetriever(engine=engine, where=where)
         assert sources(retriever.invoke("soup, and sign-in tokens")) == ["docs/Canteen Menu.md"]
@@ -137,7 +137,7 @@ def test_wrong_options_are_refused_before_the_first_question(engine, retriever):
 
 
 def test_asked_in_any_way_the_answer_is_the_same(retriever):
-    """One by one, in a batch, with asyncio, all at once."""
+    """Single, batched, asynchronous and concurrent calls return the same documents."""
     asked = [ASKED, "soup on Mondays", FOREIGN, "星期一供应什么汤？"] * 5
     alone = [retriever.invoke(question) for question in asked]
 
@@ -176,7 +176,7 @@ def test_it_is_a_link_of_a_chain(engine):
 
 
 def test_fields_can_be_configured_for_a_call(retriever):
-    """As those of LangChain's own retrievers."""
+    """Fields are configurable as in LangChain's own retrievers."""
     flexible = retriever.configurable_fields(top_k=ConfigurableField(id="top_k"))
 
     assert len(flexible.invoke(ASKED, config={"configurable": {"top_k": 1}})) == 1
@@ -197,7 +197,7 @@ class Watcher(BaseCallbackHandler):
 
 
 def test_callbacks_are_told(retriever):
-    """Of documents, and of errors."""
+    """Callbacks receive the documents and the errors."""
     watcher = Watcher()
     found = retriever.invoke("soup on Mondays", config={"callbacks": [watcher]})
     with pytest.raises(InputError) as caught:
@@ -218,7 +218,7 @@ def test_what_is_no_question_is_refused(retriever, question):
 
 
 def test_a_closed_engine_is_an_error():
-    """Not an empty answer."""
+    """The call raises an error instead of returning an empty answer."""
     with open_pages() as engine:
         retriever = WeftRetriever(engine=engine)
 
@@ -251,7 +251,7 @@ def test_the_tool_answers_with_text_and_the_whole_answer(engine):
 
 
 def test_a_wrong_call_is_told_what_to_write_instead(engine):
-    """As a message, so that the model can try again."""
+    """The error is a message, so the model can correct its call."""
     tool = memory_search_tool(engine)
     for message in (
         tool.invoke(call(query="x", maxResults="ten")),

@@ -106,7 +106,7 @@ def test_the_text_of_a_bundle_is_asked(retriever):
 
 
 def test_options_narrow_the_answer(engine):
-    """How many, by which method, from which documents."""
+    """Options set the number, the method and the documents."""
     narrow = WeftRetriever(engine, top_k=1, method="keyword", where=Filter(source_prefix="docs/Auth"))
     kitchen = WeftRetriever(engine, where=Filter(metadata=(("team", "kitchen"),)))
 
@@ -131,7 +131,7 @@ def test_wrong_options_are_refused_before_the_first_question(engine):
 
 
 def test_asked_with_asyncio_the_answer_is_the_same(retriever):
-    """One by one and all at once."""
+    """Sequential and concurrent calls return the same nodes."""
     asked = [ASKED, "soup on Mondays", FOREIGN, "星期一供应什么汤？"] * 5
 
     async def ask():
@@ -186,7 +186,7 @@ def test_what_is_no_question_is_refused(retriever, question):
 
 
 def test_a_closed_engine_is_an_error():
-    """Not an empty answer."""
+    """The call raises an error instead of returning an empty answer."""
     with open_pages() as engine:
         retriever = WeftRetriever(engine)
 
@@ -221,7 +221,7 @@ def test_the_tool_answers_with_text_and_the_whole_answer(engine):
 
 
 def test_a_wrong_call_is_told_what_to_write_instead(engine):
-    """As an output marked as an error, so that the model can try again."""
+    """The output is marked as an error, so the model can correct its call."""
     tool = MemorySearchTool(engine)
     wrong = ToolSelection(tool_id="1", tool_name="memory_search", tool_kwargs={"query": "x", "maxResults": "ten"})
     for output in (

@@ -178,7 +178,7 @@ def send(process, request):
 
 
 def test_an_interrupt_ends_the_server(tmp_path):
-    """Also while its client says nothing and keeps the line open."""
+    """The server ends even if its client is silent and keeps the connection open."""
     process, watchdog = start(tmp_path)
     send(process, HELLO)
     assert json.loads(process.stdout.readline())["id"] == 1
@@ -192,7 +192,7 @@ def test_an_interrupt_ends_the_server(tmp_path):
 
 
 def test_stdout_holds_nothing_but_the_protocol(tmp_path):
-    """Also with all logs on, and when a tool prints, warns and crashes: that goes to stderr, the server stays up."""
+    """Logs, prints, warnings and crashes of a tool go to stderr, and the server keeps running."""
     fill(tmp_path / "weft.db")
     process, watchdog = start(tmp_path, "-vv", how=("-c", NOISY))
     calls = {2: "memory_stats", 3: "memory_search", 4: "no_such_tool", 5: "memory_search"}
@@ -244,7 +244,7 @@ def test_the_list_of_tools_costs_little(tmp_path, compat):
 
 
 def test_a_description_names_nothing_that_is_not_in_the_answer():
-    """What `weft query --json` has and MCP leaves out is not promised."""
+    """Fields of `weft query --json` that MCP omits are not described."""
     (search,) = [tool for tool in TOOLS if tool.name == "memory_search"]
 
     assert "`context`" not in search.description
@@ -252,7 +252,7 @@ def test_a_description_names_nothing_that_is_not_in_the_answer():
 
 
 def test_clients_are_told_which_tools_write():
-    """So that they can ask their user first."""
+    """Clients can then ask their user first."""
     hints = {tool.name: tool.annotations for tool in TOOLS}
 
     assert {name for name in NAMES if not hints[name]["readOnlyHint"]} == {

@@ -99,7 +99,7 @@ def test_no_match_names_the_closest_passage(filled):
     ],
 )
 def test_what_cannot_be_used_is_an_error_that_says_what_to_do(filled, name, arguments, said):
-    """Of the tool, so that the model sees it and can call again."""
+    """It is an error of the tool, so the model sees it and can call again."""
     (answer,) = ask(filled, (name, arguments))
 
     assert answer.is_error
@@ -193,7 +193,7 @@ def test_long_answers_come_in_pages(large):
 
 
 def test_the_text_goes_on_with_the_page(large):
-    """Where a cursor is given, what stands in the values stands in the text."""
+    """With a cursor, the text contains the same page as the values."""
     first = {"query": "cats purr", "maxResults": 40}
     (begun,) = ask(large, ("memory_search", first))
     (gone_on,) = ask(large, ("memory_search", {**first, "cursor": begun.structured_content["cursor"]}))
@@ -238,7 +238,7 @@ def test_no_answer_is_larger_than_promised(large, compat, limit):
 
 
 def test_every_tool_that_lists_takes_a_cursor():
-    """But those whose answer cannot grow: as long as the call, a path, or as many results as the settings say."""
+    """Tools with bounded answers have no cursor: a path, or as many results as the settings allow."""
     short = {"graph_path", "search", "create_entities", "create_relations", "add_observations"}
     lists = {
         tool.name
@@ -284,7 +284,7 @@ def test_a_name_that_only_facts_know_is_an_entity(tmp_path):
 
 
 def test_an_answer_of_facts_alone_says_that_it_is_one(tmp_path):
-    """Else an answer would stand beside next to no confidence, without a reason."""
+    """Without the note, the low confidence of the passages would be unexplained."""
     searched = ask(
         settings_for(fill(tmp_path / "weft.db")),
         ("memory_add", {"subject": "Grace Hopper", "predicate": "collects", "value": "brass sextants"}),
@@ -326,7 +326,7 @@ asyncio.run(greet())
 
 
 def test_nothing_is_loaded_before_the_client_is_greeted(tmp_path):
-    """Neither numpy nor SQLite nor a model: they wait until the handshake is over."""
+    """numpy, SQLite and the model are loaded after the handshake."""
     fill(tmp_path / "weft.db")
     done = subprocess.run([sys.executable, "-c", GREET], cwd=tmp_path, capture_output=True, text=True, timeout=100)
 

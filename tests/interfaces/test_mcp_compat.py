@@ -90,7 +90,7 @@ def test_the_nine_tools_are_there_and_no_others(memory):
 
 
 def test_entities_are_created_once(memory):
-    """What was new comes back as it was given."""
+    """The answer contains the new entities as they were passed."""
     assert memory("create_entities", entities=[ALICE, BOB]) == [ALICE, BOB]
     assert memory("create_entities", entities=[ALICE, {**ALICE, "entityType": "robot"}]) == []
     assert memory("create_entities", entities=[]) == []
@@ -118,7 +118,7 @@ def test_what_is_said_under_another_spelling_is_not_lost_unnoticed(memory):
 
 
 def test_names_that_differ_in_a_sign_are_apart(memory):
-    """What is said of C++ is kept where C is known, and the other way round."""
+    """Observations of C++ are not stored under C, and the reverse."""
     made = [{"name": name, "entityType": "language", "observations": [f"is {name}"]} for name in ("C", "C++", "C#")]
     assert memory("create_entities", entities=made[:1]) == made[:1]
     assert memory("create_entities", entities=made) == made[1:]
@@ -126,14 +126,14 @@ def test_names_that_differ_in_a_sign_are_apart(memory):
 
 
 def test_relations_are_created_once(company):
-    """One that is known, or given twice, is not new."""
+    """A known or repeated relation is not new."""
     assert company("create_relations", relations=[KNOWS, KNOWS, WORKS]) == [KNOWS]
     assert company("create_relations", relations=[]) == []
     assert company("read_graph")[1] == [WORKS, COMPETES, KNOWS]
 
 
 def test_the_end_of_a_relation_can_be_created_afterwards(company):
-    """As in the reference, which asks for no order; until then it is an entity of which nothing is said."""
+    """As in the reference server, entities can be created after their relations."""
     haunts = {"from": "Ghost", "to": "Bob", "relationType": "haunts"}
     ghost = {"name": "Ghost", "entityType": "spirit", "observations": ["pale"]}
 
@@ -154,7 +154,7 @@ def test_a_relation_may_lead_back(memory):
 
 
 def test_observations_are_added_once(company):
-    """What was new comes back per entity."""
+    """The answer contains the new observations of each entity."""
     more = {"entityName": "Bob", "contents": ["likes coffee", "works at TechCo", "has a dog", "has a dog"]}
 
     assert company("add_observations", observations=[more]) == [
@@ -175,7 +175,7 @@ def test_observations_of_nobody_are_refused(memory):
 
 
 def test_deleting_an_entity_takes_its_relations(company):
-    """Those from it and those to it."""
+    """Outgoing and incoming relations are deleted."""
     assert company("delete_entities", entityNames=["Acme Corp"]) == "Entities deleted successfully"
     assert company("read_graph") == (["Alice", "Bob"], [])
     answer = company.ask("delete_entities", entityNames=["Alice", "NonExistent"])
@@ -199,7 +199,7 @@ def test_deleting_what_was_created_leaves_nothing(memory):
 
 
 def test_deleting_observations(company):
-    """Those that match; what does not is counted."""
+    """Matching observations are deleted; the others are counted."""
     one = {"entityName": "Alice", "observations": ["likes programming"]}
     none = {"entityName": "NonExistent", "observations": ["some observation"]}
 
@@ -212,7 +212,7 @@ def test_deleting_observations(company):
 
 
 def test_deleting_relations(company):
-    """Only the one that is meant."""
+    """Only the given relation is deleted."""
     company("create_relations", relations=[KNOWS, TOGETHER])
 
     assert company("delete_relations", relations=[KNOWS]) == "Relations deleted successfully"
@@ -233,7 +233,7 @@ def test_deleting_relations(company):
     ],
 )
 def test_nodes_are_found_by_name_type_and_observation(company, query, names, relations):
-    """Whatever the case; with the relations at either end."""
+    """The case is ignored; relations at either end are returned."""
     found = company("search_nodes", query=query)
 
     assert (set(found[0]), found[1]) == (names, relations)
@@ -257,7 +257,7 @@ def test_nodes_are_opened_by_name(company, names, found, relations):
 
 
 def test_a_store_that_is_not_there_yet_is_an_empty_graph(memory):
-    """As in the reference; a second text says that it is empty, so that nobody takes it for a failure."""
+    """As in the reference server; a second text says that the graph is empty."""
     answer = memory.ask("read_graph")
 
     assert answer.structured_content == json.loads(answer.content[0].text) == {"entities": [], "relations": []}
@@ -328,7 +328,7 @@ def test_a_secret_is_not_kept_and_the_model_hears_it(memory):
     ],
 )
 def test_wrong_arguments_are_errors_that_say_what_to_do(company, name, arguments, said):
-    """Of the tool, so that the model sees it."""
+    """They are errors of the tool, so the model sees them."""
     answer = company.ask(name, **arguments)
 
     assert answer.is_error
@@ -336,7 +336,7 @@ def test_wrong_arguments_are_errors_that_say_what_to_do(company, name, arguments
 
 
 def test_two_servers_that_write_at_once_lose_nothing(memory):
-    """What breaks the reference server's file (its issue 1819) is two transactions here."""
+    """Concurrent writes damage the file of the reference server (its issue 1819); here they are two transactions."""
 
     async def steps():
         async with (
@@ -355,7 +355,7 @@ def test_two_servers_that_write_at_once_lose_nothing(memory):
 
 
 def test_weft_has_it_as_facts(company):
-    """What was kept through these tools is found by the others."""
+    """The other tools find the facts that these tools wrote."""
 
     async def look():
         async with connect(company.settings) as client:

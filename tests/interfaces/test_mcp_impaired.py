@@ -30,7 +30,7 @@ class MissingEmbedder(FakeEmbedder):
 
 
 def test_without_a_store_every_tool_that_reads_says_so(tmp_path):
-    """And none makes one; remembering does."""
+    """No reading tool creates a store; adding a fact does."""
     settings = settings_for(tmp_path / "weft.db")
     calls = [
         ("memory_search", {"query": "tea"}),
@@ -57,7 +57,7 @@ def test_without_a_store_every_tool_that_reads_says_so(tmp_path):
 
 
 def test_an_empty_namespace_is_said_to_be_empty(tmp_path):
-    """Not answered with an empty success."""
+    """The answer is not an empty success."""
     settings = settings_for(tmp_path / "weft.db")
     Engine(settings).close()
     for answer in ask(settings, ("memory_search", {"query": "tea"}), ("memory_stats", {}), ("search", {"query": "t"})):
@@ -119,7 +119,7 @@ def test_another_embedder_leaves_words_to_search_by_and_names_the_command_that_m
     ],
 )
 def test_an_embedder_that_cannot_be_opened_leaves_words_to_search_by(filled, monkeypatch, embedder, action):
-    """Whatever hinders it, the answer says what would help."""
+    """The answer names the action for every cause."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     settings = settings_for(filled.store.db, **{"models.embedder": embedder})
     found, connector, stats = ask(
@@ -137,7 +137,7 @@ def test_an_embedder_that_cannot_be_opened_leaves_words_to_search_by(filled, mon
 
 
 def test_facts_are_kept_and_recalled_where_no_embedder_can_be_opened(tmp_path):
-    """Also in a store that has nothing else."""
+    """This also works in a store without documents."""
     settings = settings_for(tmp_path / "weft.db", **{"models.embedder": "local/no-such-model"})
     added, found = ask(
         settings,
@@ -251,7 +251,7 @@ class BlockingEmbedder(FakeEmbedder):
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
-    """What needs no model is answered too."""
+    """Requests that need no model are answered too."""
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     with Engine(settings, embedder=embedder) as engine:

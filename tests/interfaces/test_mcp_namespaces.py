@@ -17,7 +17,7 @@ OURS = {"Tea House": ([], "Green tea is served at noon.")}
 
 @pytest.fixture
 def shared(tmp_path):
-    """One file with two namespaces; give its settings for ours, and ids and names of theirs."""
+    """File with two namespaces; returns the settings for the own namespace, and ids and names of the other one."""
     db = fill(fill(tmp_path / "weft.db", OURS), THEIRS, namespace="theirs")
     with Engine(settings_for(db, **{"store.namespace": "theirs"})) as engine:
         fact = engine.memory.add("Zanzibar Vault", "opened_by", value="zanzibar key").fact
@@ -86,7 +86,7 @@ def test_no_tool_reaches_another_namespace(shared, compat, tools):
 
 
 def test_from_inside_the_same_calls_show_it(shared):
-    """So that the test above can fail."""
+    """The test above can fail."""
     settings, names = shared
     theirs = settings_for(settings.store.db, **{"store.namespace": "theirs"})
 
@@ -111,7 +111,7 @@ def fill_texts(value):
 
 @pytest.mark.parametrize("tool", [*TOOLS, *MEMORY_TOOLS], ids=lambda tool: tool.name)
 def test_no_tool_takes_a_namespace(shared, tool):
-    """Neither its definition nor its calls know the word."""
+    """Neither definitions nor calls contain a namespace."""
     settings, _ = shared
     compat = "memory" if tool in MEMORY_TOOLS else None
 
@@ -128,7 +128,7 @@ def test_no_tool_takes_a_namespace(shared, tool):
 
 
 def test_no_resource_reaches_another_namespace(shared):
-    """Neither listed nor read."""
+    """Resources of others are neither listed nor read."""
     settings, names = shared
 
     async def steps():

@@ -33,7 +33,7 @@ def check(listed, answers):
 
 
 def test_every_tool_is_in_the_scenario():
-    """So that a tenth could not be forgotten; and one call is an error."""
+    """The scenario covers all nine tools and one error."""
     assert {name for name, _ in STEPS} == {tool.name for tool in MEMORY_TOOLS}
     assert [answer["text"] for answer in expected() if answer["error"]] == ["Entity with name NonExistent not found"]
 

@@ -162,7 +162,7 @@ def test_a_fact_is_confirmed_and_rejected(page, server):
 
 
 def test_nothing_found_is_said_with_what_was_rejected(page):
-    """And the ranking can be looked at all the same, as what it is."""
+    """The ranking can still be shown, marked as rejected."""
     ask(page, "zebra migration in the serengeti")
 
     assert page.locator(".status").inner_text() == "Nothing relevant found"
@@ -212,7 +212,7 @@ def test_files_are_uploaded_with_progress(page, server):
 
 
 def test_dark_colours_follow_the_system_and_the_switch_is_remembered(browser, server):
-    """What is chosen survives a reload."""
+    """The choice survives a reload."""
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     with opened(browser, server.url, scheme="dark") as page:
         dark = page.evaluate(ground)
@@ -253,7 +253,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browser, server):
 
 
 def test_everything_that_can_be_used_has_a_name(page, server):
-    """As somebody who does not see the page is told; and each view has one heading above all others."""
+    """Every control has an accessible name, and each view has one main heading."""
     for view in VIEWS:
         show(page, f"{server.url}/{view}")
         nameless = page.eval_on_selector_all(
@@ -291,7 +291,7 @@ def test_the_keyboard_is_enough(page):
 
 
 def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
-    """Neither in the address nor where it would outlive the tab."""
+    """The key is neither in the address nor in storage that outlives the tab."""
     with Running(tmp_path / "weft.db") as server:
         key = server.make_key("default")
         with server.client(key) as client:

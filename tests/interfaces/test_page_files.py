@@ -56,13 +56,13 @@ def test_the_page_is_at_the_root_with_everything_it_names(client):
     "path", ["/page/../auth.py", "/page/%2e%2e/auth.py", "/page/", "/page/nothing.js", "/page/page"]
 )
 def test_no_request_names_a_file(client, path):
-    """What is not a file of the page is treated like any other unknown path."""
+    """An unknown file is treated like any other unknown path."""
     assert client.get(path).status_code == 401
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_never_make_markup_out_of_text(path):
-    """So nothing a document says can become an element."""
+    """The text of a document can then never become an element."""
     text = path.read_text("utf-8")
 
     assert not MARKUP.search(text)

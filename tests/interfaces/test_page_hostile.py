@@ -64,7 +64,7 @@ def test_a_hostile_document_is_text_in_an_answer(browser, server):
 
 
 def test_hostile_names_and_facts_are_text_in_every_view(browser, server):
-    """Also one level below: every entity and document of the lists is opened. On a phone, where long words are wide."""
+    """Every entity and document of the lists is opened too, on a narrow screen."""
     with opened(browser, server.url, width=390, height=844) as page:
         views = ["#/documents", "#/entities", "#/facts", "#/ask"]
         for view in views:
@@ -126,7 +126,7 @@ def test_a_name_in_latin_letters_leaves_a_right_to_left_text_in_order(page, serv
 
 
 def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):
-    """What is uploaded, and what a link from elsewhere may say."""
+    """File names of uploads and addresses of links are shown as text."""
     with opened(browser, server.url, path="/#/documents") as page:
         page.wait_for_selector(".documents li")
         name = "<img src=x onerror=window.hit=8>.md"
@@ -139,7 +139,7 @@ def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, ser
 
 
 def test_the_policy_stops_what_would_slip_through(browser, server):
-    """Even markup that got into the page could neither run nor load anything."""
+    """Injected markup can neither run nor load anything."""
     with opened(browser, server.url) as page:
         page.wait_for_selector("#question")
         page.evaluate(

@@ -53,7 +53,7 @@ def test_what_is_not_there_is_said_with_a_way_on(page, server):
 
 
 def test_an_empty_namespace_says_so_in_every_view(browser, tmp_path):
-    """And leads to where documents are added."""
+    """Each view links to the upload."""
     with Running(tmp_path / "weft.db") as server, opened(browser, server.url) as page:
         page.get_by_text("Nothing is indexed in this namespace yet.").wait_for()
         for view, said in [
@@ -125,7 +125,7 @@ def test_a_job_is_still_shown_after_coming_back(page, server):
 
 
 def test_the_enlarged_graph_keeps_the_keyboard_and_gives_it_back(page):
-    """Nothing behind it can be reached; Escape ends it; Tab stops once in the drawing."""
+    """The focus stays in the dialog; Escape closes it; Tab stops once in the drawing."""
     ask(page, QUESTION)
     page.get_by_role("button", name="Enlarge").click()
     assert page.locator("dialog.large").evaluate("e => e.matches(':modal')")

@@ -50,7 +50,7 @@ def test_no_output_contains_the_password(server, weft_here, tmp_path):
 
 
 def test_an_ordinary_role_works_and_the_owner_administers(server, weft_here, postgres_dsn, notes):
-    """As docs/scaling.md sets it up; verbs on all namespaces name the remedy."""
+    """Roles are set up as in docs/scaling.md; verbs on all namespaces name the remedy."""
     server("index", "notes", "-q", "--namespace", "other")
     with postgres.new_role(postgres_dsn, grants=granted_in_docs()) as role:
         run = partial(weft_here, "--db", postgres.address(role))

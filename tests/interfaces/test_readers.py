@@ -35,7 +35,7 @@ def store(tmp_path, monkeypatch):
 
 
 def test_the_command_line_has_a_column_for_it(weft, store):
-    """Where there is something to tell; so that nothing changes for those without a model."""
+    """The column is shown only if an extractor other than the rules found a relation."""
     asked = ("neighbours", "Zephyr", "--min-weight", "8", "--db", str(store))
     rows = {row["name"]: row.get("extractors") for row in weft(*asked, "--json").json}
     told, plain = weft(*asked).out, weft("neighbours", "Lantern", "--min-weight", "8", "--db", str(store)).out

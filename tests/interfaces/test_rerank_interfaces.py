@@ -108,7 +108,7 @@ def test_doctor_says_whether_the_reranker_can_be_opened(weft, endpoint):
 
 
 def test_eval_measures_the_reranker_of_the_settings(weft, tmp_path, endpoint):
-    """And says how many questions it had no say in."""
+    """The output has the number of questions without re-ranking."""
     folder = tmp_path / "tiny"
     (folder / "qrels").mkdir(parents=True)
     rows = [{"_id": f"d{i}", "title": f"{i}", "text": "apples and pears " + "more " * i} for i in range(3)]

@@ -8,7 +8,7 @@ SAMPLE = Path(__file__).parents[2] / "examples" / "research" / "findings.json"
 
 
 def test_findings_are_indexed_counted_and_found_by_id(weft, tmp_path):
-    """One command loads them; stats counts, and any spelling of an id finds the paper."""
+    """One command indexes them; stats counts them; any spelling of an id finds the paper."""
     shutil.copy(SAMPLE, tmp_path)
     assert weft("index", "findings.json", "--json").json["added"] == 8
     stats = weft("stats", "--json").json
@@ -29,7 +29,7 @@ def test_findings_are_indexed_counted_and_found_by_id(weft, tmp_path):
 
 
 def test_prune_deletes_papers_removed_from_a_file(weft, tmp_path):
-    """If other papers cite it, it becomes a stub again."""
+    """A paper that others cite becomes a placeholder again."""
     findings = json.loads(SAMPLE.read_text(encoding="utf-8"))
     (tmp_path / "f.json").write_text(json.dumps(findings), encoding="utf-8")
     weft("index", "f.json", "-q")

@@ -157,7 +157,7 @@ def test_many_documents_become_a_job(client):
 
 
 def test_a_single_document_may_be_a_job_too(client):
-    """Those who do not want to wait say so."""
+    """The client can request a job."""
     given = {"documents": [{"text": "later", "source": "later"}], "background": True}
     answer = client.post("/documents", json=given)
 
@@ -304,7 +304,7 @@ def test_prometheus_reads_the_counts(client):
 
 
 def test_every_answer_has_a_request_id(client):
-    """That of the client where it is a proper one."""
+    """A valid id of the client is used."""
     own = client.get("/health", headers={"X-Request-ID": "trace-1.2"})
     bad = client.get("/documents/none", headers={"X-Request-ID": "a b\tc" + "x" * 100})
 
@@ -364,7 +364,7 @@ def test_what_nobody_foresaw_is_an_error_with_an_id_and_nothing_more(client, mon
 
 
 def test_a_store_that_fails_keeps_its_path_to_itself(client, monkeypatch):
-    """Where the file lies is nobody's business."""
+    """The path of the file is not in the response."""
     from weft.engine.memory import Memory
     from weft.errors import StoreUnavailable
 

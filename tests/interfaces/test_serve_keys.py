@@ -29,7 +29,7 @@ def choosy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def kept(server):
-    """What is stored in A: ids to ask for, and keys for A and B."""
+    """Ids of the content of namespace A, and keys for A and B."""
     keys = {"a": server.make_key("a"), "b": server.make_key("b"), "a_reads": server.make_key("a", access="read")}
     with server.client(keys["a"]) as client:
         text = f"# {SECRET}\n\nThe {SECRET} depends on the Vault Room. [[Vault Room]] keeps the {SECRET}.\n"
@@ -47,7 +47,7 @@ def kept(server):
 
 
 def requests(kept):
-    """How each route is asked for what namespace A holds: arguments, and whether it writes."""
+    """Requests of each route for the content of namespace A: arguments, and True if the route writes."""
     document, fact, job = kept["document"], kept["fact"], kept["job"]
     name = {"name": SECRET}
     question = {"json": {"query": f"{SECRET} vault", "gate": False, "facts": True, "context": "evidence+graph"}}
@@ -112,7 +112,7 @@ def test_no_route_is_forgotten(server, kept):
 
 
 def test_a_key_for_a_sees_what_b_must_not(server, kept):
-    """Else the next test could not fail."""
+    """The next test can fail."""
     silent = {"/jobs/{id}", "/jobs/{id}/events", "/stats", "/metrics"}
     with server.client(kept["a_reads"]) as client:
         for (method, path), (url, arguments, writes) in requests(kept).items():
@@ -124,7 +124,7 @@ def test_a_key_for_a_sees_what_b_must_not(server, kept):
 
 
 def test_a_key_for_b_sees_nothing_of_a(server, kept):
-    """Whatever it asks for and by whichever id, and it changes nothing there."""
+    """No request with any id returns or changes content of A."""
     before = held(server, "a")
     with server.client(kept["b"]) as client:
         for (method, path), (url, arguments, _) in requests(kept).items():
@@ -142,7 +142,7 @@ def test_a_key_for_b_sees_nothing_of_a(server, kept):
 
 
 def test_a_key_for_b_cannot_name_a(server, kept):
-    """Not even in the header that chooses among a key's namespaces."""
+    """The namespace header is refused too."""
     with server.client(kept["b"], **{"X-Weft-Namespace": "a"}) as client:
         for (method, path), (url, arguments, _) in requests(kept).items():
             answer = client.request(method, url, **arguments)
@@ -176,7 +176,7 @@ def test_a_key_that_reads_cannot_write(server, kept):
     "headers", [{}, {"Authorization": "Bearer wrong"}, {"X-API-Key": ""}, {"Authorization": "Basic eDp5"}]
 )
 def test_without_a_right_key_nothing_is_answered(server, kept, headers):
-    """As soon as there is a key, also on loopback; what is public stays so."""
+    """Once a key exists, loopback needs one too; public routes stay public."""
     with server.client(**headers) as client:
         for (method, path), (url, arguments, _) in requests(kept).items():
             answer = client.request(method, url, **arguments)
@@ -223,7 +223,7 @@ def test_revoking_the_last_key_does_not_open_the_door(tmp_path):
 
 
 def test_at_an_address_others_can_reach_there_is_no_way_in_without_a_key(tmp_path):
-    """Also when all keys were forgotten while it runs."""
+    """Deleting all keys while the server runs does not open it."""
     with Running(tmp_path / "weft.db", host="0.0.0.0") as server, server.client() as client:
         assert client.get("/stats").status_code == 401
         assert client.get("/health").status_code == 200

@@ -63,7 +63,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(tmp_path):
 
 
 def test_more_requests_than_allowed_are_told_to_come_back(tmp_path):
-    """Those under way are answered."""
+    """Requests in progress are answered."""
     embedder = HaltingEmbedder("boulder")
     with (
         Running(tmp_path / "weft.db", embedder=embedder, server__max_requests=1) as server,
@@ -94,7 +94,7 @@ def test_a_question_that_takes_too_long_is_given_up(tmp_path):
 
 
 def test_a_write_is_done_or_refused_never_unclear(tmp_path):
-    """One that has begun is finished beyond the limit; one whose turn does not come is not done at all."""
+    """A started write is completed beyond the limit; a write that cannot start is refused."""
     embedder = HaltingEmbedder("boulder")
     with (
         Running(tmp_path / "weft.db", embedder=embedder, server__seconds=1) as server,
@@ -180,7 +180,7 @@ def test_others_write_while_a_job_runs(tmp_path):
 
 
 def test_a_job_that_fails_says_why(tmp_path):
-    """What was written before stays."""
+    """Earlier writes of the job are kept."""
     embedder = FakeEmbedder()
     with Running(tmp_path / "weft.db", embedder=embedder) as server, server.client() as client:
         add(client)
@@ -227,7 +227,7 @@ def test_a_write_under_way_is_finished_when_the_server_stops(tmp_path):
 
 
 def test_a_job_goes_on_to_its_end_when_the_server_stops(tmp_path):
-    """As long as the settings let it, streams end before."""
+    """Event streams end first; the job has `shutdown_seconds` to finish."""
     many = [{"text": "a boulder" if n == 0 else f"stone {n}", "source": f"many:{n:02}"} for n in range(40)]
 
     def act(client):
@@ -240,7 +240,7 @@ def test_a_job_goes_on_to_its_end_when_the_server_stops(tmp_path):
 
 
 def test_a_job_that_has_no_more_time_stops_after_a_transaction(tmp_path):
-    """What it wrote is there wholly, the rest is not begun."""
+    """Its transactions are complete; the remaining documents are not started."""
     many = [{"text": "a boulder" if n == 0 else f"stone {n}", "source": f"many:{n:02}"} for n in range(40)]
 
     def act(client):

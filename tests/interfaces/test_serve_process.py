@@ -37,7 +37,7 @@ def started(folder, *arguments):
 
 
 def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
-    """And what is written over HTTP is there for the command line; a signal ends it cleanly."""
+    """The command line sees writes over HTTP; a signal stops the server cleanly."""
     weft("index", "notes", "-q")
     with started(tmp_path) as (process, client):
         answer = client.post("/query", json={"query": "which tokens does the auth service issue?"}).json()
@@ -143,7 +143,7 @@ def test_with_a_key_others_may_be_served(tmp_path, weft):
 
 
 def test_a_port_that_is_taken_is_an_error_with_a_hint(tmp_path, weft):
-    """And not a traceback."""
+    """No traceback is printed."""
     with started(tmp_path) as (_, client):
         refused = weft("serve", "--port", client.base_url.port, expect=1)
 

@@ -44,7 +44,7 @@ def sources(client):
 
 
 def test_files_become_documents_in_their_formats(client, scratch):
-    """As a job, whose receipt says what could not be read; the copies are gone afterwards."""
+    """The receipt of the job lists unreadable files; the temporary copies are deleted."""
     lines = "".join(json.dumps({"_id": f"r{n}", "text": f"record {n}"}) + "\n" for n in range(30))
     files = [
         ("plan.md", b"---\ntitle: The Plan\n---\n# The Plan\n\nLaunch the raft.\n"),
@@ -93,7 +93,7 @@ def test_the_same_name_replaces_what_was_there(client):
     ],
 )
 def test_a_name_is_never_a_path(client, home, scratch, name, source):
-    """Whatever a file is called, nothing is written outside the sandbox, and the sandbox is removed."""
+    """No file name makes the server write outside the sandbox, and the sandbox is deleted."""
     before = set(home.parents[1].rglob("*"))
     answer = client.post(
         "/documents/upload",

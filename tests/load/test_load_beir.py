@@ -53,7 +53,7 @@ def test_only_the_corpus_of_a_dataset_is_loaded(load: Load, tmp_path: Path, pack
 
 
 def test_titles_can_be_left_out(load: Load, tmp_path: Path) -> None:
-    """Then the texts alone are searched, as some published figures do."""
+    """Only the texts are searched, as in some published figures."""
     write_dataset(tmp_path / "set")
 
     assert {item.title for item in load(titles=False) if isinstance(item, Document)} == {""}

@@ -51,7 +51,7 @@ def test_an_entry_is_a_paper_with_its_accents_decoded(load: Load, tmp_path: Path
 
 
 def test_an_entry_without_an_abstract_reads_as_a_reference(load: Load, tmp_path: Path) -> None:
-    """So that whoever finds it has something to read; of many authors the first ones stand there."""
+    """The text has the first authors, the venue and the year."""
     many = " and ".join(f"Ada Writer{place}" for place in range(23))
     text = BIB + f"@misc{{many, title = {{By Many}}, author = {{{many}}}}}\n@misc{{bare, title = {{A Bare Title}}}}\n"
     found, _ = read(load, tmp_path / "a.bib", text)
@@ -63,7 +63,7 @@ def test_an_entry_without_an_abstract_reads_as_a_reference(load: Load, tmp_path:
 
 
 def test_an_entry_takes_over_what_its_crossref_says(load: Load, tmp_path: Path) -> None:
-    """Where it was published and when stand in the entry for the proceedings, which is no paper itself."""
+    """The entry inherits venue and year from the proceedings, which are not a paper."""
     paper = read(load, tmp_path / "a.bib", BIB)[0]["Attention Is All You Need"]
 
     assert paper.text == "The Transformer, at 50% of the cost."
@@ -99,7 +99,7 @@ def test_entries_cite_each_other_by_their_keys(load: Load, tmp_path: Path) -> No
 
 
 def test_entries_without_ids_are_apart_only_where_their_titles_are_equal(load: Load, tmp_path: Path) -> None:
-    """One with a title of its own is known by it in every file."""
+    """An entry with a unique title is identified by it in every file."""
     text = "@misc{a, title={Editorial}}\n@misc{b, title={Editorial}}\n@misc{c, title={A Plain Book}}\n"
     path = tmp_path / "a.bib"
     path.write_text(text, encoding="utf-8")

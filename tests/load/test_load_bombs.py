@@ -95,7 +95,7 @@ def test_a_short_pdf_is_read(tmp_path):
 
 
 def test_parsing_ends_at_the_limit_of_cpu_time():
-    """Also inside a library that knows nothing of it; afterwards the timer is off."""
+    """The limit also works inside a library; afterwards the timer is off."""
     begin = time.process_time()
     with pytest.raises(LoadError, match="too slow"), cpu_limit(0.5):
         while time.process_time() - begin < 30:

@@ -100,7 +100,7 @@ def test_without_a_title_the_first_heading_or_the_name_is_taken(load: Load, tmp_
 
 
 def test_a_zip_bomb_is_not_unpacked(load: Load, tmp_path: Path) -> None:
-    """Neither one that exceeds the limit nor one that packs far better than text does."""
+    """The size limit and the compression ratio are checked."""
     bomb = replace_member(make_docx(), "word/media/image1.png", bytes(60_000_000))
     (tmp_path / "a.docx").write_bytes(bomb)
 

@@ -292,7 +292,7 @@ def test_what_is_watched_and_left_out_is_not_gone(tmp_path: Path) -> None:
 
 
 def test_a_file_that_any_folder_has_is_called_with_its_folder(load: Load, tmp_path: Path) -> None:
-    """Else a hundred packages would share one document name, and the graph would take them for one thing."""
+    """Otherwise the README files of all packages would share one title and one entity."""
     for folder in ("alpha", "beta"):
         (tmp_path / folder).mkdir()
         for name in ("LICENSE", "README.md", "__init__.py", "index.html", "notes.md"):

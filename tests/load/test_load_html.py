@@ -149,7 +149,7 @@ def test_a_page_nested_a_hundred_thousand_deep_is_read(load: Load, tmp_path: Pat
 
 
 def test_lists_nested_without_end_are_skipped(load: Load, tmp_path: Path) -> None:
-    """What is nested in earnest cannot be read in part without saying so."""
+    """A page that is nested too deeply is skipped as a whole."""
     (tmp_path / "a.html").write_text("<ul><li>x" * 50_000)
 
     assert only_reason(load()) == "broken"
@@ -194,7 +194,7 @@ def test_an_element_with_endless_attributes_is_refused(load: Load, tmp_path: Pat
 
 
 def test_code_in_a_page_is_not_taken_for_attributes(load: Load, tmp_path: Path) -> None:
-    """Only what the parser reads as tags counts."""
+    """Only tags that the parser recognises count."""
     code = "if (i <n) { x = 'a b' } " * 3000
     page = f"<script>{code}</script><style>a <b {code}</style><p title='{'a=b ' * 3000}'>words</p>"
 
@@ -218,14 +218,14 @@ def test_any_soup_of_tags_is_read(fragments: list[str]) -> None:
 
 
 def test_hidden_words_are_left_out(load: Load, tmp_path: Path) -> None:
-    """What a reader does not see is not evidence."""
+    """Invisible text is not evidence."""
     document = read(load, tmp_path / "a.xhtml", '<p>seen<span aria-hidden="true">¶</span> too</p><p hidden>no</p>')
 
     assert document.text == "seen too"
 
 
 def test_pages_without_words_are_skipped(load: Load, tmp_path: Path) -> None:
-    """So are files that only claim to be pages."""
+    """Files that only have the extension of a page are skipped too."""
     (tmp_path / "a.html").write_text("<script>1</script>")
     (tmp_path / "b.html").write_text("<!-- -->")
     (tmp_path / "c.html").write_bytes(b"\x00\x01\x02\x03" * 20)

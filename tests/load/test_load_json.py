@@ -72,7 +72,7 @@ def test_records_without_a_usable_id_are_named_by_line(load: Load, tmp_path: Pat
 
 
 def test_a_record_without_text_lists_its_fields(load: Load, tmp_path: Path) -> None:
-    """Nothing in it is lost, and its title is the end of the source."""
+    """The text has every field, and the title is the end of the source."""
     write_lines(tmp_path / "a.jsonl", {"host": "db1", "ports": [1, 2], "on": {"disk": None, "cpu": "hot"}})
 
     (document,) = documents(load())
@@ -127,7 +127,7 @@ def test_packed_json_lines_are_read(load: Load, tmp_path: Path) -> None:
 
 
 def test_a_gzip_bomb_stops_at_the_limit(load: Load, tmp_path: Path) -> None:
-    """Neither one endless line nor endless lines are unpacked any further."""
+    """The limit applies to one long line and to many lines."""
     (tmp_path / "lines.jsonl.gz").write_bytes(gzip.compress(b'{"text": "x"}\n' * 100_000))
     (tmp_path / "zeros.jsonl.gz").write_bytes(gzip.compress(bytes(50_000_000)))
 
@@ -161,7 +161,7 @@ def test_a_broken_gzip_file_is_skipped_after_what_could_be_read(load: Load, tmp_
 
 
 def test_the_number_of_records_can_be_limited(load: Load, tmp_path: Path) -> None:
-    """One skip stands for all the rest, and there is none when nothing is left."""
+    """One skip represents the remaining records; there is none without remaining records."""
     write_lines(tmp_path / "a.jsonl", *({"text": str(n)} for n in range(5)))
     (tmp_path / "b.json").write_text(json.dumps([{"text": str(n)} for n in range(5)]))
 
@@ -218,7 +218,7 @@ def test_json_that_is_broken_empty_or_too_deep_is_skipped(load: Load, tmp_path: 
 
 
 def test_values_below_the_deepest_level_are_marked(load: Load, tmp_path: Path) -> None:
-    """What is nested deeper than anyone reads is shown by a mark, once."""
+    """Values below the maximum depth are replaced by one mark."""
     (tmp_path / "a.json").write_text('{"a": ' + "[" * 100 + '"x"' + "]" * 100 + ', "b": "y"}')
 
     (document,) = documents(load())

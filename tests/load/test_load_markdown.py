@@ -43,7 +43,7 @@ def test_front_matter_becomes_metadata(load: Load, tmp_path: Path) -> None:
     ["---\na: [\n---\n", "---\njust words\n---\n", "---\nday: 2024-99-99\n---\n", "---\na: b\n", "--- \na\n"],
 )
 def test_bad_front_matter_stays_in_the_text(head: str) -> None:
-    """What is no front matter is text, and no line is lost."""
+    """Invalid front matter is text, and no line is lost."""
     document = parse(head + "\nwords")
 
     assert document.text == head + "\nwords"
@@ -115,7 +115,7 @@ def test_odd_values_in_front_matter_stay_storable() -> None:
 
 @given(st.text(alphabet="ab:-[]{}&*!|>#'\"\n 01.~?,=<%@`\t", max_size=60))
 def test_no_front_matter_makes_it_fail(head: str) -> None:
-    """Whatever stands between the marks, the words beneath are found."""
+    """Any text between the marks leaves the body readable."""
 
     assert parse(f"---\n{head}\n---\nwords beneath").text.endswith("words beneath")
 
@@ -169,7 +169,7 @@ def test_a_long_line_of_brackets_takes_no_time() -> None:
 
 
 def test_a_note_of_front_matter_alone_is_its_text() -> None:
-    """What stands there would be found nowhere else."""
+    """Otherwise the front matter could not be found."""
     document = parse("---\ntitle: Router\nserial: QX-4471\n---\n\n")
 
     assert (document.title, document.text) == ("Router", "title: Router\nserial: QX-4471")
@@ -178,7 +178,7 @@ def test_a_note_of_front_matter_alone_is_its_text() -> None:
 
 
 def test_nothing_beneath_the_front_matter_is_empty() -> None:
-    """There is nothing to find in such a note."""
+    """A note with only a title is skipped as empty."""
 
     with pytest.raises(LoadError) as caught:
         parse("---\ntitle: x\n---\n")

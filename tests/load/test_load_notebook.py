@@ -82,21 +82,21 @@ def test_a_notebook_on_one_line_is_cited_by_it(load: Load, tmp_path: Path) -> No
     ("content", "reason"), [({"cells": []}, "empty"), ({"cells": ["x", {"source": 3}]}, "empty"), ({}, "empty")]
 )
 def test_a_notebook_without_text_is_empty(load: Load, tmp_path: Path, content: object, reason: str) -> None:
-    """Whatever stands where cells should."""
+    """Any value in place of cells gives no text."""
     write(tmp_path, content)
 
     assert only_reason(load()) == reason
 
 
 def test_other_json_of_that_name_is_json(load: Load, tmp_path: Path) -> None:
-    """Nothing is lost where the form is an older one."""
+    """Notebooks in an older format are loaded as JSON."""
     write(tmp_path, {"worksheets": [{"cells": [{"input": "fit(a)"}]}]})
 
     assert only_document(load()).text == "worksheets[0].cells[0].input: fit(a)"
 
 
 def test_a_broken_notebook_is_broken(load: Load, tmp_path: Path) -> None:
-    """And the run goes on."""
+    """The run continues."""
     (tmp_path / "a.ipynb").write_text('{"cells": [')
 
     assert only_reason(load()) == "broken"

@@ -119,7 +119,7 @@ def test_without_pypdf_the_file_is_skipped_with_the_command(
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_files_do_no_harm(data: st.DataObject) -> None:
-    """Whatever bytes are changed, there is a document or a reason."""
+    """Any changed bytes give a document or a reason."""
     content = bytearray(make_pdf(["one\ntwo", "three"], info="/Title (T)"))
     for _ in range(data.draw(st.integers(1, 12))):
         place = data.draw(st.integers(0, len(content) - 1))

@@ -59,7 +59,7 @@ def test_invalid_utf_8_is_loaded_with_what_can_be_read(load: Load, tmp_path: Pat
 
 
 def test_utf_16_and_gb18030_files_are_text(load: Load, tmp_path: Path) -> None:
-    """Neither the NULs of UTF-16 nor high bytes make a file binary."""
+    """NUL bytes of UTF-16 and high bytes do not make a file binary."""
     (tmp_path / "a.txt").write_text("windows notes", encoding="utf-16")
     (tmp_path / "b.txt").write_text("数据库由平台团队负责。", encoding="gb18030")
 

@@ -201,7 +201,7 @@ def test_an_answer_of_arxiv_is_a_list_of_papers(load: Load, tmp_path: Path) -> N
     ],
 )
 def test_other_json_is_loaded_as_before(load: Load, tmp_path: Path, content: object) -> None:
-    """Only what can be nothing else is taken for papers."""
+    """Only unambiguous records are loaded as papers."""
     write(tmp_path / "a.json", content)
 
     assert all(not document.given.nominations for document in by_title(load()).values())

@@ -42,7 +42,7 @@ def test_line_numbers_are_right_after_a_quoted_line_end(load: Load, tmp_path: Pa
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_the_delimiter_is_found(load: Load, tmp_path: Path, delimiter: str) -> None:
-    """Whatever cuts the rows evenly is the delimiter, even if commas occur in the cells."""
+    """The delimiter gives the rows an equal width, even if cells contain commas."""
     rows = [["name", "note"], ["a", "x y"], ["b", "z, w"]]
     text = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows)
     document = read(load, tmp_path / "a.csv", text)
@@ -105,7 +105,7 @@ def test_a_huge_cell_is_read_and_the_limit_of_the_module_restored(load: Load, tm
 
 
 def test_column_names_may_repeat(load: Load, tmp_path: Path) -> None:
-    """Where a column of numbers or dates shows that the first row is names; else it may be values like any other."""
+    """A column of numbers or dates shows that the first row is a header."""
     first = read(load, tmp_path / "a.csv", "key,comment,comment,id\nA,first,second,7\nB,,third,8\n")
     second = read(load, tmp_path / "b.csv", "New York,New York,USA\nAlbany,New York,USA\n")
     third = read(load, tmp_path / "c.csv", "item,2024,2024\nbread,1,2\n")
