@@ -32,7 +32,7 @@ def in_json(body: object, *, status: int = 200, **headers: str) -> Answer:
 
 @dataclass
 class Endpoint:
-    """What the server was asked and what it will say."""
+    """Received requests and scripted answers of the server."""
 
     url: str
     default: Callable[[dict[str, object]], Answer]

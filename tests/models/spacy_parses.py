@@ -280,5 +280,5 @@ def named(name: str, kind: Any = "phrase", type: str = "") -> Nomination:
 
 
 def triples(extraction: Extraction) -> list[str]:
-    """What an extraction claims, as `source type target`."""
+    """Return the claims of an extraction as `source type target`."""
     return [f"{claim.source} {claim.type} {claim.target}" for claim in extraction.claims]

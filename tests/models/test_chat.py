@@ -82,7 +82,7 @@ def test_anthropic_is_made_to_call_a_tool_of_the_form(endpoint: Endpoint) -> Non
 
 
 def test_what_a_server_does_not_take_is_left_out_from_then_on(endpoint: Endpoint) -> None:
-    """One that knows no schema, and one that wants the newer name of the limit, are asked as they wish."""
+    """A rejected schema is omitted, and a rejected limit gets its newer name."""
     asked = Asked(endpoint)
     endpoint.script = [
         in_json({"error": {"message": "response_format is not supported"}}, status=400),

@@ -71,7 +71,7 @@ def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
 
 
 def test_texts_are_scored_in_their_order(opener: Callable[[str], Reranker]) -> None:
-    """As plain numbers, which may be logits; the model is loaded by the first call and once."""
+    """Scores are plain numbers and may be logits; the first call loads the model once."""
     reranker = opener("owner/model")
     assert LOADED == []
     for _ in range(2):

@@ -69,7 +69,7 @@ def test_what_is_said_before_is_what_is_done(tmp_path: Path, endpoint: Endpoint,
 
 
 def test_only_what_is_not_known_counts(tmp_path: Path, endpoint: Endpoint, weft: Weft) -> None:
-    """Neither what the store holds nor what the cache does."""
+    """Stored and cached texts are not counted."""
     write_notes(tmp_path / "notes")
     weft("index", "notes")
     (tmp_path / "notes" / "new.md").write_text("# Something else\n\nIt was never heard of.")
@@ -100,7 +100,7 @@ def test_a_switch_is_said_before_as_it_is_done(tmp_path: Path, endpoint: Endpoin
 
 
 def test_tokens_that_the_endpoint_does_not_count_are_estimated(tmp_path: Path, endpoint: Endpoint, weft: Weft) -> None:
-    """And the receipt says so."""
+    """The receipt marks the estimate."""
     write_texts(tmp_path / "texts", 3)
     endpoint.default = lambda request: vectors(request, tokens=None)
     said = weft("estimate", "texts")["embedder"]
@@ -167,7 +167,7 @@ def test_a_price_that_is_not_known_is_not_guessed(
 def test_prices_are_found_as_those_of_language_models(
     model: str, base_url: str, own: tuple[str, ...], price: float | None
 ) -> None:
-    """One's own, this machine's, the table's, in this order."""
+    """The order is: prices of the user, local models, the table."""
     found = find_embedding_price(model, base_url=base_url, own=own)
 
     assert found == (None if price is None else (price, 0.0))
@@ -236,7 +236,7 @@ def test_figures_of_a_part_of_a_set_are_not_given(tmp_path: Path, endpoint: Endp
 
 
 def test_workers_count_together_and_share_no_bound(tmp_path: Path, endpoint: Endpoint, weft: Weft) -> None:
-    """What each of them asked is in the receipt; a bound is one of one process."""
+    """The receipt has the usage of all workers; a cost limit applies to one process."""
     write_texts(tmp_path / "texts", 80)
     assert "one process" in weft("index", "texts", "--workers", "2", "--max-cost", "1", expect=2)
     done = weft("index", "texts", "--no-graph", "--workers", "2")
@@ -257,13 +257,13 @@ def test_questions_are_neither_counted_nor_bounded(tmp_path: Path, endpoint: End
 
 
 def test_a_bound_below_zero_is_refused(tmp_path: Path) -> None:
-    """As those of the language model are."""
+    """The check is the same as for the language model."""
     with pytest.raises(ConfigError, match=r"models.max_cost"):
         open_engine(tmp_path / "w.db", models_max_cost=-1)
 
 
 def test_an_estimate_needs_no_language_model(tmp_path: Path, endpoint: Endpoint, weft: Weft) -> None:
-    """But a sample does."""
+    """A sample needs one."""
     write_texts(tmp_path / "texts", 3)
 
     assert (weft("estimate", "texts")["model"], weft("estimate", "texts")["calls"]) == ("", 0)
@@ -275,7 +275,7 @@ def test_an_estimate_needs_no_language_model(tmp_path: Path, endpoint: Endpoint,
 
 
 def test_opening_an_embedder_sends_nothing(tmp_path: Path, endpoint: Endpoint) -> None:
-    """Nor does asking what it would cost."""
+    """Estimating the cost sends nothing either."""
     with open_engine(tmp_path / "w.db") as engine:
         embedder = open_embedder(engine.settings)
         assert embedder is not None and embedder.card.name == MODEL

@@ -25,7 +25,7 @@ def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 def test_another_model_under_the_same_name_is_refused(
     tmp_path: Path, endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing of it is written, questions are answered by words, and under another name it can be switched to."""
+    """No vector is written, queries use keywords, and `reembed` switches to the model under another name."""
     weft("index", "texts")
     (tmp_path / "texts" / "new.txt").write_text("A text that is new.")
     endpoint.default = lambda request: vectors(request, dimension=8)
@@ -77,7 +77,7 @@ def test_an_endpoint_that_does_not_shorten_vectors_is_reported(
 def test_a_refusal_says_what_to_do(
     endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch, answer: Answer, key: str, hint: str
 ) -> None:
-    """And nothing of the namespace is changed."""
+    """The namespace is unchanged."""
     monkeypatch.setenv("OPENAI_API_KEY", key)
     endpoint.default = lambda request: answer
 

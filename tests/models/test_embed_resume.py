@@ -41,7 +41,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("failure", [DOWN, Answer(body=b'{"data": [', cut=True), in_json({"data": []})])
 def test_answers_before_a_failure_are_kept(tmp_path: Path, failure: Answer) -> None:
-    """Of one call of many requests: a refusal, a cut connection or a wrong answer ends it, and what came stays."""
+    """One call has many requests: a refusal, a lost connection or an invalid response ends it."""
 
     def embedder(endpoint: Endpoint) -> CachedEmbedder:
         limits = RequestLimits(texts=1, parallel=2, attempts=1)
@@ -84,7 +84,7 @@ def test_an_interrupted_call_makes_no_further_request_and_does_not_wait(tmp_path
 def test_an_index_run_that_fails_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft, lines: int
 ) -> None:
-    """Whether many documents were to be written or one large one, no text is sent twice."""
+    """With many documents or one large document, no text is sent twice."""
     write_texts(tmp_path / "texts", 200 // lines, lines=lines)
     with serve_embedder(after(2, DOWN)) as endpoint:
         settle(tmp_path, endpoint, monkeypatch)

@@ -140,7 +140,7 @@ def test_it_is_not_tried_for_ever(endpoint: Endpoint) -> None:
 
 
 def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
-    """Nobody would be there for the answer."""
+    """The query would not wait for the answer."""
     endpoint.script = [Answer(status=429, body=b"{}", headers={"retry-after": "30"})]
     asked = Asked(endpoint)
     with pytest.raises(ModelUnavailable, match="429"):

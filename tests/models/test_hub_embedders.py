@@ -106,7 +106,7 @@ def test_a_known_model_has_its_card_before_it_is_loaded(library: str) -> None:
 
 
 def test_rows_become_unit_vectors(library: str) -> None:
-    """Whatever length the library gives them."""
+    """The library may return vectors of any length."""
     vectors = OPENERS[library]("BAAI/bge-small-en-v1.5").embed(["a", "b"])
 
     assert vectors.dtype == np.float32
@@ -147,7 +147,7 @@ def test_a_model_the_library_cannot_load_is_unavailable(library: str) -> None:
 
 @pytest.mark.parametrize("text", ["zero", "short"])
 def test_useless_vectors_are_refused(library: str, text: str) -> None:
-    """Neither a zero vector nor one of another dimension gets into an index."""
+    """Zero vectors and vectors of another dimension are refused."""
     with pytest.raises(BadModelOutput):
         OPENERS[library]("bge-small-en-v1.5").embed([text])
 

@@ -44,7 +44,7 @@ def test_opening_it_loads_nothing():
 
 
 def test_the_extra_is_recommended_for_chinese_text_only(monkeypatch, write_text):
-    """Where it is missing; English and Japanese stores are left alone."""
+    """English and Japanese stores get no recommendation."""
     monkeypatch.setattr("weft.engine.advice.find_spec", lambda name: None)
     chinese = write_text("会话存储保存用户的登录状态。")
 

@@ -76,7 +76,7 @@ def count_like_a_model(request: dict[str, Any]) -> Answer:
 
 
 def test_the_estimate_is_near_the_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """Once the model has replied a few times; 200 documents, within 10 % in tokens and money."""
+    """After a few replies, tokens and cost of 200 documents are estimated within 10 %."""
     few, many = write_texts(tmp_path / "few", 30), write_texts(tmp_path / "many", 230)
     for path in few.iterdir():
         (many / path.name).unlink()
@@ -150,7 +150,7 @@ def test_a_sample_makes_the_estimate_near_the_receipt(
 
 
 def test_a_sample_is_as_large_as_it_must_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """Even replies want few; uneven ones more. Asked for again, it costs nothing and says the same."""
+    """Uniform replies need a smaller sample. A second estimate sends nothing and gives the same result."""
     write_corpus(tmp_path / "notes", 150, seed=9)
     sample = ("estimate", "notes", "--sample", "100", "--model", "openai/tiny", "--yes")
     with serve_model(lambda text: NOTHING) as even:
@@ -202,7 +202,7 @@ def test_tokens_in_are_known_before_anything_is_sent(
 
 
 def test_a_sample_wants_a_yes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """Where it would cost more than may be spent unasked; one that is larger than what there is asks about all."""
+    """A sample above `llm.ask_above` needs --yes; a sample larger than the corpus sends all chunks."""
     write_texts(tmp_path / "texts", 9)
     with serve_model() as endpoint:
         settle(tmp_path, endpoint, monkeypatch)
@@ -244,7 +244,7 @@ def test_a_price_that_is_not_known_wants_a_yes_too(tmp_path: Path, monkeypatch: 
 
 
 def test_receipts_are_kept_and_summed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """Also that of a run that failed; those of another namespace are its own."""
+    """Receipts of failed runs are included, receipts of other namespaces are not."""
     write_texts(tmp_path / "texts", 3)
     monkeypatch.setenv("WEFT_LLM_ATTEMPTS", "1")
     monkeypatch.setenv("WEFT_LLM_PARALLEL", "1")

@@ -67,7 +67,7 @@ def test_a_reply_joins_the_graph_with_types_weights_facts_and_provenance(tmp_pat
 
 
 def test_documents_that_say_the_same_do_not_double_it(tmp_path: Path) -> None:
-    """Neither does indexing again, nor another model, nor what the rules read already."""
+    """A second run, a second model or the rules do not duplicate statements either."""
     with serve_model(lambda text: GRAPH) as endpoint:
         with open_asking(tmp_path, endpoint) as engine:
             engine.add_text(TEXT, source="a", title="Zephyr")
@@ -222,7 +222,7 @@ def test_only_changed_chunks_are_sent_and_several_at_once(tmp_path: Path) -> Non
     [({"llm_max_tokens": 9000}, range(3, 7)), ({"llm_max_cost": 0.01, "llm_prices": ("tiny=2/2",)}, range(1, 4))],
 )
 def test_a_bound_is_never_passed_and_the_next_run_goes_on(tmp_path: Path, bound: dict[str, Any], calls: range) -> None:
-    """What is complete is written, nothing is pruned, and nothing is paid for twice."""
+    """Complete documents are written, none is pruned, and no request is paid twice."""
     for number in range(12):
         (tmp_path / f"{number:02}.txt").write_text(f"Text {number} is about Zephyr.")
     with serve_model() as endpoint:

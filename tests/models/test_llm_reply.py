@@ -55,7 +55,7 @@ def test_lists_are_bounded() -> None:
 
 @given(st.text(), st.text(max_size=20))
 def test_no_text_holds_the_marker_that_ends_it(text: str, title: str) -> None:
-    """Not even one that asks for it by the places of the template."""
+    """Placeholders of the template in a text are not expanded."""
     prompt = Prompt()
     title, text = f"{title} {{marker}}", f"{text} {{marker}} {{text}} {{title}}"
     chunk = Chunk(id="c", document_id="d", ordinal=0, heading=("{marker}",), start_line=1, end_line=1, text=text)

@@ -251,7 +251,7 @@ def test_a_bound_ends_judging_and_not_answering(tmp_path: Path, bound: dict[str,
 
 
 def test_a_cost_that_cannot_be_bounded_is_an_error(tmp_path: Path) -> None:
-    """As it is for reading: the price of the model must be known."""
+    """As for extraction, the price of the model must be known."""
     settings = {"llm_model": "openai/strange", "llm_base_url": "https://models.example.org/v1", "llm_max_cost": 1.0}
     with open_engine(tmp_path / "weft.db", embedder="none", reranker="llm", **settings) as engine:
         engine.add_text("cats sleep", source="t")

@@ -85,7 +85,7 @@ def test_a_file_and_its_rows_have_the_same_statistics(tmp_path: Path) -> None:
 
 
 def test_replies_that_spread_more_make_the_margin_wider() -> None:
-    """So do fewer replies, and passages that are unlike the sampled ones."""
+    """Fewer replies and passages unlike the sample widen it too."""
 
     def estimate(spread: int, *, replies: int = 60, reply: float = 28_000.0) -> UsageEstimate:
         rows = [
@@ -122,7 +122,7 @@ def test_an_estimate_is_precise_for_the_rest_or_for_the_total() -> None:
 
 
 def test_replies_of_an_old_file_are_read_but_not_in_the_statistics(tmp_path: Path) -> None:
-    """Nothing that was paid for is lost, but the file has no estimates."""
+    """Paid replies are kept, but the file has no estimates."""
     path = tmp_path / "replies.db"
     old = apsw.Connection(str(path))
     columns = "prompt, model, digest, items, guessed, tokens_in, tokens_out, seconds"

@@ -71,7 +71,7 @@ def test_without_the_model_the_hint_says_how_to_get_it(tmp_path: Path) -> None:
 
 
 def test_no_texts_need_no_model(tmp_path: Path) -> None:
-    """Nothing in, nothing out, in the right shape."""
+    """An empty list gives an array of the right shape."""
     assert LocalEmbedder(MINILM, cache_dir=tmp_path).embed([]).shape == (0, 384)
 
 
@@ -127,7 +127,7 @@ def test_the_tokenizers_own_truncation_and_padding_are_off(tiny: LocalModel, tmp
 
 
 def test_texts_are_cut_at_the_models_limit(tiny: LocalModel, tmp_path: Path) -> None:
-    """What comes after the last token the model can see changes nothing."""
+    """Text after the last token of the model has no effect."""
     start = "river bank " * 30
     first, second = LocalEmbedder(tiny, cache_dir=tmp_path / "cache").embed([start + "money", start + "water"])
 
@@ -218,7 +218,7 @@ def test_odd_texts_get_real_unit_vectors(real: LocalModel, text: str) -> None:
 def test_a_call_that_is_interrupted_ends_after_the_text_it_is_at(
     tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
 ) -> None:
-    """And the next one works as before."""
+    """The next call works."""
     embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=threads)
     embedder.load()
     seen = []

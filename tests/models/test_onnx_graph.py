@@ -141,7 +141,7 @@ def test_a_graph_that_onnxruntime_cannot_read_is_unavailable() -> None:
 
 
 def test_token_ids_outside_the_table_are_a_model_error() -> None:
-    """What fails during a run is translated as well."""
+    """Errors during a run are translated."""
     architecture = make_architecture()
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
     session = OnnxSession(build_model(encoder, architecture=architecture, precision="float32"))

@@ -103,7 +103,7 @@ def test_an_attribute_reads_back_as_it_was(value: Attribute) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int8, np.int64, ">f4", ">i8"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 200)])
 def test_a_tensor_reads_back_as_it_was(dtype: str, shape: tuple[int, ...]) -> None:
-    """Of every element type, byte order and number of axes."""
+    """All element types, byte orders and numbers of axes are read back."""
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
 
     tensor = onnx.TensorProto.FromString(encode_tensor("weights", array=array))

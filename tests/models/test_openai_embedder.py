@@ -25,7 +25,7 @@ def vector_of(text: str) -> list[float]:
 
 
 def embed_all(request: dict[str, object]) -> Answer:
-    """What a well-behaved server says, its entries in the wrong order."""
+    """Response of a correct server, with its entries in another order."""
     texts = cast(list[str], request["input"])
     entries = [{"index": number, "embedding": vector_of(text)} for number, text in enumerate(texts)]
     return in_json({"data": entries[::-1]})
@@ -97,13 +97,13 @@ def test_the_request_is_what_the_api_asks_for(endpoint: Endpoint) -> None:
 
 
 def test_no_texts_make_no_request(embedder: OpenAIEmbedder, endpoint: Endpoint) -> None:
-    """Nothing in, nothing out, nothing paid."""
+    """An empty list costs nothing."""
     assert embedder.embed([]).shape == (0, 0)
     assert endpoint.requests == []
 
 
 def test_requests_stay_within_both_limits_and_rows_in_order(endpoint: Endpoint) -> None:
-    """So many texts, so many characters; a text that is too long alone goes alone."""
+    """Texts and characters per request are limited; a text above the limit is a separate request."""
     embedder = open_embedder(endpoint, limits=RequestLimits(texts=3, characters=10, parallel=2))
     texts = ["a", "b", "c", "d", "e" * 25, "f" * 6, "g" * 6]
 
@@ -144,7 +144,7 @@ def test_server_errors_are_tried_again_with_growing_waits(
 def test_waiting_again_is_said_aloud_once(
     embedder: OpenAIEmbedder, endpoint: Endpoint, caplog: pytest.LogCaptureFixture, failures: int, said: list[str]
 ) -> None:
-    """Nobody sits before a silent command for half a minute, and one failure in passing is no news."""
+    """The second retry is logged as a warning, once."""
     endpoint.script = [Answer(status=502)] * failures
 
     with caplog.at_level(logging.INFO, logger="weft"):
@@ -191,7 +191,7 @@ def test_an_endpoint_that_keeps_failing_is_given_up(
 def test_an_endpoint_that_asks_for_too_much_patience_is_given_up(
     embedder: OpenAIEmbedder, endpoint: Endpoint, waits: list[float]
 ) -> None:
-    """Nobody waits an hour for a vector."""
+    """A requested wait of an hour raises an error."""
     endpoint.script = [in_json({"error": {"message": "daily limit"}}, status=429, Retry_After="3600")]
 
     with pytest.raises(ModelUnavailable, match="daily limit"):
@@ -310,7 +310,7 @@ def test_known_models_are_the_same_behind_any_address_and_others_are_not() -> No
 def test_the_key_is_nowhere_to_be_seen(
     embedder: OpenAIEmbedder, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Not in the representation, not in logs, not in an error that quotes it."""
+    """The representation, logs and errors that quote the key are checked."""
     endpoint.script = [
         Answer(status=500, body=KEY.encode()),
         in_json({"error": {"message": f"Incorrect API key provided: {KEY}"}}, status=401),

@@ -93,7 +93,7 @@ def test_a_pipeline_that_is_not_installed_is_unavailable(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("pipeline", ["no_such_pipeline", "./no/such/folder", "pytest", ""])
 def test_spacy_itself_does_not_know_the_pipeline(pipeline: str) -> None:
-    """Nor does it take another package for one."""
+    """Another package is not accepted as a pipeline."""
     pytest.importorskip("spacy")
 
     with pytest.raises(ModelUnavailable):
@@ -136,7 +136,7 @@ def test_what_cannot_be_an_entity_is_not_nominated(read: Read, name: str) -> Non
 
 @pytest.mark.parametrize("written", ["the Velmora", "Velmora's", "The Velmora’s", '"Velmora"'])
 def test_article_possessive_and_quotes_are_no_part_of_a_name(read: Read, written: str) -> None:
-    """As in all other nominations."""
+    """The rule is the same as for other nominations."""
     (found,) = read([plain(f"near {written} gate", f"{written}=GPE")])
 
     assert [(n.key, n.name) for n in found.nominations] == [("velmora", "Velmora")]
@@ -189,7 +189,7 @@ def test_the_first_spelling_stays(read: Read) -> None:
 
 
 def test_a_chunk_gets_only_so_many_names(read: Read) -> None:
-    """And no claim about a name that was left out."""
+    """No claim refers to an omitted name."""
     crowd = [f"Velmora{at}x" for at in range(MAX_NAMES)]
     late = Parse("Acme/nsubj/1 joined/ROOT/1/join Globex/dobj/1", "Acme=ORG; Globex=ORG")
 
@@ -204,7 +204,7 @@ def test_a_chunk_gets_only_so_many_names(read: Read) -> None:
 
 @pytest.mark.parametrize("case", STATEMENTS)
 def test_a_verb_relates_its_names(read: Read, case: str) -> None:
-    """Who, what and to whom, in the direction in which relations are kept."""
+    """Subject, object and prepositional object are related in the stored direction."""
     line, _, expected = STATEMENTS[case].partition(" => ")
 
     (found,) = read([Parse(line, organisations(line))])
@@ -231,7 +231,7 @@ def test_a_verb_inside_a_name_says_nothing(read: Read) -> None:
 
 
 def test_names_the_inner_extractor_knows_can_be_related(read: Read) -> None:
-    """Though the pipeline takes neither for a named entity; other words cannot."""
+    """The pipeline need not recognise them as named entities; other words are not related."""
     line = "The/det/2 retry/compound/2 queue/nsubj/3 feeds/ROOT/3/feed Ledger/dobj/3 and/cc/4 boats/conj/4"
 
     (found,) = read([Parse(line)], inner=[said(named("retry queue", "definition"), named("Ledger"))])
@@ -306,7 +306,7 @@ def test_the_pipeline_is_given_plain_sentences(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_chunk_is_cut_at_the_longest_text_a_pipeline_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And lone surrogates, which the library refuses, are replaced."""
+    """Lone surrogates, which the library refuses, are replaced."""
     pipeline = Pipeline(max_length=10)
     stand_in(pipeline, monkeypatch)
 

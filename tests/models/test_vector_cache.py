@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_known_text_is_not_embedded_again(path: Path) -> None:
-    """Not even by another process that opens the file later; the bytes are the same."""
+    """A later process gets the same bytes from the file."""
     first, second = CountingEmbedder(), CountingEmbedder()
     vectors = CachedEmbedder(first, path=path).embed(["a", "b"])
 

@@ -314,7 +314,7 @@ class StoreContract:
     # ── calibration ─────────────────────────────────────────────────────────────────────────────
 
     def test_a_calibration_is_kept_until_it_is_forgotten(self, store):
-        """What was written comes back as it was, and the last one counts."""
+        """The last written calibration is read back unchanged."""
         assert store.calibration() is None
         for calibration in (CALIBRATION, replace(CALIBRATION, probes=9)):
             before = store.stats().generation
@@ -407,7 +407,7 @@ class StoreContract:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=st.data())
     def test_another_namespace_never_appears(self, database, data):
-        """Whatever is asked, by word, vector, id, prefix or filter, only the own documents answer."""
+        """Searches by word, vector, id, prefix or filter return only documents of the own namespace."""
         self.look_for_others(database, data)
 
     def look_for_others(self, database, data):

@@ -169,7 +169,7 @@ class Rules(Visitor):
     # the same everywhere
 
     def check_change(self, node):
-        """What is changed is not the namespace, and gets the same value on every copy."""
+        """Raise for a change of the namespace, or for a value that differs between copies."""
         if any(target.name == "namespace" for target in node.targetList or ()):
             self.found.append("changes the namespace of a row")
         calls = {call.funcname[-1].sval for call in each((node,), ast.FuncCall)}

@@ -41,18 +41,18 @@ def chunk_texts(store, *terms, limit=9):
     ],
 )
 def test_a_chunk_must_hold_every_term(store, terms, expected):
-    """Those of another namespace are not found, nor what only looks like a query."""
+    """Chunks of another namespace are not found, and query syntax in a term has no effect."""
     assert chunk_texts(store, *terms) == expected
 
 
 def test_more_than_the_limit_are_none_at_all(store):
-    """So that who asks can look for the best instead."""
+    """The caller can then rank instead."""
     assert chunk_texts(store, "red", "fox", limit=2) == ["red fox", "red 狐狸 fox"]
     assert chunk_texts(store, "red", "fox", limit=1) is None
 
 
 def test_common_terms_lead_nowhere(store, monkeypatch):
-    """Where even the rarest stands in many chunks they are not read; one rare term is enough."""
+    """If even the rarest term is common, no posting is read; one rare term is enough."""
     for module in (base, memory, relational):
         monkeypatch.setattr(module, "MIN_COMMON_TERM_CHUNKS", 3)
     assert chunk_texts(store, "red", "fox") is None

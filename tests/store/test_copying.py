@@ -135,7 +135,7 @@ def test_a_file_comes_back_from_a_server_as_it_was(filled, postgres_address, tmp
 
 
 def test_a_second_run_writes_only_what_differs(filled, tmp_path):
-    """What changed in the source is brought along; what only the copy has is reported, and goes if asked for."""
+    """Changes of the source are copied; items that only the target has are reported, and deleted with `prune`."""
     here, there = tmp_path / "here.db", tmp_path / "there.db"
     fill(here)
     assert copy(here, there).written["document"] == len(NOTES)
@@ -259,7 +259,7 @@ def cut(dsn):
 def test_a_connection_lost_in_the_middle_is_said_and_the_next_run_goes_on(
     filled, small_pages, postgres_address, postgres_dsn, monkeypatch
 ):
-    """Nothing is half written. One that is lost between two writes is made anew, and nobody notices."""
+    """No item is half written. A connection lost between two writes is opened again."""
     real = fact_store.restore_facts
 
     def lose(*arguments, **options):
@@ -281,7 +281,7 @@ def test_a_connection_lost_in_the_middle_is_said_and_the_next_run_goes_on(
 
 
 def test_what_is_not_the_same_is_named(filled, tmp_path):
-    """Whatever it is: a vector, a term, an access."""
+    """A changed vector, term or access count is reported."""
     copy(filled, tmp_path / "copy.db")
     here, there = SqliteDatabase(str(filled)), SqliteDatabase(str(tmp_path / "copy.db"))
     source, target = here.store("default"), there.store("default")

@@ -85,7 +85,7 @@ def test_a_document_states_facts(store):
 
 
 def test_a_changed_document_states_what_it_now_says(store):
-    """What it no longer says goes, what stays keeps its age, and the same again is nothing to do."""
+    """Removed facts are deleted, unchanged facts keep their age, and a repeated write changes nothing."""
     index(store, "a", "Status: live", "Tier: 1")
     first = stated(store)["tier", "1"]
     assert index(store, "a", "Status: live", "Tier: 1", now=NOW + DAY) is None
@@ -185,7 +185,7 @@ def test_a_forgotten_fact_has_no_origin(store):
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_facts_and_document_are_one_transaction(kind, request, monkeypatch):
-    """Where writing fails at the end, neither the document nor its facts are there."""
+    """If the write fails at the end, neither the document nor its facts exist."""
     import weft.store.relational.document_write as document_write
 
     database = open_empty(kind, request)
@@ -241,7 +241,7 @@ def play(store, steps):
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, lines=LINES)
 def test_deleting_what_was_added_leaves_everything_as_it_was(steps, lines):
-    """Whatever happened before; and the stores agree at every point."""
+    """This is true for any history, and the stores agree at every step."""
     compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps, lines)
 
 

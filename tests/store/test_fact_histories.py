@@ -114,7 +114,9 @@ def actions_of(store, fact):
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_no_history_breaks_what_facts_promise(steps):
-    """One confirmed value at a time where declared, complete histories, nothing forgotten anywhere; stores agree."""
+    """
+    Single-valued predicates have one confirmed value, histories are complete, forgotten facts are absent, stores agree.
+    """
     compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps)
 
 

@@ -123,7 +123,7 @@ def test_what_is_broken_is_reported_and_mended(path, name):
     "change", ["status = 'gone'", "confidence = 1.5", "valid_to = created - 1"], ids=lambda change: change
 )
 def test_impossible_values_are_reported_and_left_to_the_user(path, change):
-    """Nobody knows what was meant."""
+    """The correct values are unknown."""
     break_it(path, f"UPDATE fact SET {change} WHERE id = 'f1'")
     database = SqliteDatabase(str(path))
     (problem,) = database.check()
@@ -133,7 +133,7 @@ def test_impossible_values_are_reported_and_left_to_the_user(path, change):
 
 
 def test_a_fact_of_a_document_that_is_gone_goes_with_it(path):
-    """What deleting the document would have done; the user's own stay, and so do things of their own."""
+    """`repair` deletes it like the deletion of the document; manual facts and declared entities stay."""
     break_it(path, "UPDATE fact_origin SET document = 'd9'")
     database = SqliteDatabase(str(path))
     database.repair()

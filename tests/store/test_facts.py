@@ -145,7 +145,7 @@ def test_incoming_facts_are_read_on_request(store):
 
 
 def test_accesses_are_counted_without_changing_the_generation(store):
-    """Once for each fact, the latest time stays, and rewriting a fact does not reset it."""
+    """Each fact counts once, the latest time is kept, and rewriting a fact does not reset it."""
     store.facts.write([make("f1"), make("f2", "tea")])
     before = store.facts.generation()
     assert store.facts.touch(["f1", "f1", "f9"], at=NOW + DAY)
@@ -222,7 +222,7 @@ def test_entities_are_found_by_words_of_their_names(store):
 
 
 def test_entities_are_found_by_vectors_of_the_active_embedder(store):
-    """What has none is listed with the text to embed; a new description asks for a new one."""
+    """Entities without a vector are listed with their text; a new description needs a new vector."""
     store.write_model(MODEL)
     store.facts.write(
         [make("f1", "DuckDB", object="duckdb")],

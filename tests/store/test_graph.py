@@ -251,7 +251,7 @@ def test_every_store_finds_the_same_relations_strongest(store):
 
 
 def test_another_name_that_no_document_spells_is_shown_as_the_user_spells_it(store):
-    """Where a document has it, its spelling stays."""
+    """A spelling of a document takes precedence."""
     store.write(batch_of("Paris", ["A city with 密钥."]))
     graph = store.graph
     for key, spelled in (("lutetia", "LUTETIA"), ("密钥", "Schlüssel")):

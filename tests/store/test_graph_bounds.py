@@ -128,7 +128,7 @@ def hub(tmp_path_factory):
 
 
 def test_what_a_hub_costs_does_not_grow_with_it(hub):
-    """One document more, one less, one question: five times as many mentions, no more rows read or written."""
+    """With five times as many mentions, a write, a deletion and a question touch no more rows."""
     database, small = hub
     large = measured(database, 2000)
 

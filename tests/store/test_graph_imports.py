@@ -100,7 +100,7 @@ def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
 
 
 def test_two_imports_say_what_they_say(store):
-    """One can be taken back without the other, and what is said again changes nothing."""
+    """One import can be removed without the other, and a repeated import changes nothing."""
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     chunk = only_chunk(store, "Doc One")
     for origin in ("openie", "triples"):
@@ -116,7 +116,7 @@ def test_two_imports_say_what_they_say(store):
 
 
 def test_what_an_import_says_survives_a_new_version_of_the_document(store):
-    """As long as the chunk is the same."""
+    """The chunk must be unchanged."""
     store.write(batch_of("Doc One", ["We went to Paris.", "And back."]))
     store.annotate("openie", {only_chunk(store, "Doc One"): said("Paris", description="a city")})
     names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
@@ -129,7 +129,7 @@ def test_what_an_import_says_survives_a_new_version_of_the_document(store):
 
 
 def test_a_changed_description_is_embedded_again(store):
-    """And one that is gone leaves no vector behind."""
+    """A removed description leaves no vector."""
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     chunk = only_chunk(store, "Doc One")
     for description in ("a city", "a town"):
@@ -140,7 +140,7 @@ def test_a_changed_description_is_embedded_again(store):
 
 
 def test_a_chunk_mentions_what_it_is_said_to_be_about_without_its_name(store):
-    """Also when the name becomes an entity later."""
+    """This also applies if the name becomes an entity later."""
     store.write(batch_of("Doc One", ["We went by train."]))
     chunk = only_chunk(store, "Doc One")
     store.annotate("openie", {chunk: said("OAuth Provider", kind="phrase", about=True)})

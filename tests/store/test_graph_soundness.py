@@ -224,7 +224,7 @@ def test_rows_that_belong_to_nothing_are_dropped(database, path):
 
 
 def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(database, path):
-    """Nothing was named, so nothing may be derived."""
+    """Without nominations, no row may be derived."""
     store = database.store("default")
     store.write_model(MODEL)
     store.write(make_batch("a", ["Paris is a city."]))
@@ -238,7 +238,7 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
 
 @pytest.mark.parametrize("name", ["O'Brien", "Schindler's List", "The Lady's Maids", "Rock'n'Roll", "D’Artagnan"])
 def test_a_name_with_an_apostrophe_is_found_before_and_after(tmp_path, name):
-    """Whether the text that mentions it or the document about it comes first makes no difference."""
+    """The order of the mentioning text and the defining document has no effect."""
     documents = [
         make_batch("x", [f"They met {name} there, and {name}'s friends. {name.upper()}"]),
         document(name, ["It."]),

@@ -62,7 +62,7 @@ def test_what_is_claimed_is_nobody_elses(store):
 
 
 def test_a_namespace_has_its_own_jobs(database, store):
-    """Nobody claims, counts or renews what is another one's; a dropped namespace has none."""
+    """Jobs of other namespaces are not claimed, counted or renewed; a dropped namespace has none."""
     store.jobs.enqueue([job("a")])
     other = database.store("other")
 
@@ -135,7 +135,7 @@ def test_a_worker_that_is_heard_of_keeps_its_jobs(store):
 
 
 def test_what_was_begun_before_comes_last_and_alone(store):
-    """So that one which ends its worker takes no others with it."""
+    """A job that kills its worker then affects no other job."""
     store.jobs.enqueue([job("a"), job("b")])
     claim(store, "gone", lease=-1.0)
     store.jobs.enqueue([job("c"), job("d")])
@@ -215,7 +215,7 @@ def test_what_is_written_or_deleted_by_hand_overtakes_its_job(store):
 
 
 def test_a_run_withdraws_what_nobody_began(store):
-    """What is under way is finished, what is done is forgotten, other runs are left alone."""
+    """Running jobs are finished, finished jobs are deleted, other runs are unchanged."""
     store.jobs.enqueue([job("a"), job("b")])
     finished, _ = claim(store)
     store.write(done=done(finished))

@@ -27,7 +27,7 @@ def ring(database):
 
 
 def test_a_key_is_found_by_its_text_alone(ring):
-    """What is kept is bound to namespaces, sorted, and to reading or writing."""
+    """The record has sorted namespaces and the access."""
     key, text = ring.create("laptop", namespaces=["notes", "café", "notes"], access="write")
 
     assert ring.find(text) == key
@@ -69,14 +69,14 @@ def test_a_revoked_key_opens_nothing_and_stays_listed(ring):
 
 
 def test_two_keys_have_nothing_in_common(ring):
-    """Neither id nor secret repeats."""
+    """Ids and secrets are unique."""
     texts = [ring.create(namespaces=["x"])[1] for _ in range(20)]
 
     assert len({text.split("_", 2)[1] for text in texts}) == len({text.split("_", 2)[2] for text in texts}) == 20
 
 
 def test_a_key_without_a_proper_namespace_is_refused(ring):
-    """Nothing is kept of it."""
+    """Nothing is stored."""
     with pytest.raises(InputError):
         ring.create(namespaces=[])
     with pytest.raises(ConfigError):

@@ -31,7 +31,7 @@ def bare(source, texts):
 
 
 def test_names_without_vectors_are_counted_until_they_have_some(database, store):
-    """Those of the model that answers; one that is being prepared may lack any."""
+    """Only the active embedder counts; one that is being prepared may lack vectors."""
     store.write_model(replace(MODEL, fingerprint="later", active=False))
     store.write(bare("Paris", ["A city.", "On a river."]))
 
@@ -67,7 +67,7 @@ def test_facts_of_a_document_come_with_vectors_of_what_they_name(database, store
 
 @pytest.mark.parametrize("kind", ["weft.db", ":memory:"])
 def test_an_interrupted_run_leaves_nothing_without_a_vector(tmp_path, kind):
-    """Whatever was written is whole; what the facts of several documents name is embedded once."""
+    """Written documents are complete; entities shared by several documents are embedded once."""
     notes = [
         Document(source=f"{n}.md", title=f"Note {n}", text=f"Number {n}.", metadata={"owner": "Ann Lee", "n": n})
         for n in range(200)

@@ -89,7 +89,7 @@ def test_broken_links_have_a_line_and_come_back(engine):
 
 
 def test_the_text_of_a_link_is_a_name_of_its_page(engine):
-    """Only while the link leads to the page, and only if it leads to one page."""
+    """The link must exist and lead to one page."""
     engine.add(
         [document("a/auth.md", "# Login\n\nIt checks."), document("a/x.md", "# X\n\n[Auth Gate](auth.md) opens.")]
     )

@@ -120,7 +120,7 @@ def test_an_old_pgvector_is_refused(postgres_server, monkeypatch):
 
 
 def test_a_newer_schema_is_refused_and_an_older_one_names_the_command(postgres_dsn):
-    """Neither is read from or written to."""
+    """Neither schema is read or written."""
     for version, said, hint in ((99, "newer Weft (schema 99", "pip install --upgrade"), (-1, "schema -1", "migrate")):
         with psycopg.connect(postgres_dsn, autocommit=True) as db:
             db.execute("UPDATE weft.schema_version SET version = %s", [version])
@@ -137,7 +137,7 @@ def test_a_newer_schema_is_refused_and_an_older_one_names_the_command(postgres_d
 
 
 def test_a_read_only_server_answers_and_refuses_writes(postgres_dsn, store):
-    """As a replica does."""
+    """A replica behaves the same."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c default_transaction_read_only=on"))
     replica = database.store("default")
 

@@ -128,7 +128,7 @@ def test_a_file_has_no_replica(tmp_path):
 
 
 def test_the_doctor_looks_at_the_replica(postgres_address, replica):
-    """Whether it answers, and whether it can be that of the store."""
+    """It checks that the replica responds and belongs to the store."""
 
     def found(address):
         given = {"store.db": postgres_address, "store.replica": address, "models.embedder": "hash"}

@@ -134,7 +134,7 @@ def revealed(db, texts):
 
 
 def test_nothing_reveals_a_row_or_a_name_or_a_key_or_a_term_of_another_namespace(postgres_dsn):
-    """Neither a table nor a partition nor a function does, whether or not the transaction is bound."""
+    """Tables, partitions and functions are checked, in bound and unbound transactions."""
     owner = fill_all(PostgresDatabase(postgres_dsn), "mine", THEIRS)
     key, _ = Keyring(owner).create("their laptop", namespaces=[THEIRS])
     owner.close()

@@ -36,7 +36,7 @@ def database(postgres_dsn):
 
 
 def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypatch):
-    """For vectors of an odd dimension: the same best ten, with and without filters, and the same mean and deviation."""
+    """With an odd dimension: the same best ten, with and without filters, and the same mean and deviation."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))
     directions = np.random.default_rng(3).standard_normal((300, 7))
     made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
@@ -123,7 +123,7 @@ def corpus(seed, count):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
-    """Also if only the rarest terms are searched first and few extra candidates are scored."""
+    """This is true even if only the rarest terms are searched first and few candidates are scored."""
     stores = [database.store("default"), MemoryDatabase().store("default")]
     batches = [make_batch(f"d{n}", [text], model="") for n, text in enumerate(corpus(seed, 200))]
     for store in stores:

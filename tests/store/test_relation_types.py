@@ -47,7 +47,7 @@ def triples(graph, **options):
 )
 @pytest.mark.parametrize("least", [0.0, 4.0])
 def test_types_are_a_choice_among_all_relations(graph, types, least):
-    """What is asked for by type is what would be found among everything."""
+    """A search by type returns the matching part of all relations."""
     every = triples(graph, limit=99)
 
     assert triples(graph, limit=99, types=types, min_weight=least) == {
@@ -75,7 +75,7 @@ def test_the_limit_holds_over_all_types_together(graph):
 @pytest.mark.parametrize("limit", [1, 4, 99])
 @pytest.mark.parametrize("least", [0.0, 4.0, 99.0])
 def test_mentions_and_relations_at_once_are_those_of_each(graph, limit, least):
-    """Of several entities, those that are not there left out."""
+    """Unknown entities are left out."""
     ids = [*(entity.id for entity in graph.find_entities(["hub", "node 01", "node 02"]).values()), "e" + "0" * 24]
     mentions, relations = graph.links_of(ids, limit=limit, min_weight=least)
 

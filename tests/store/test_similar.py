@@ -48,7 +48,7 @@ def test_two_titles_with_the_same_letters_are_suggested(store):
 
 
 def test_pairs_of_one_type_and_with_one_neighbour_come_first(store):
-    """Then the rarer, then the longer; and a limit cuts the end."""
+    """Rarer names follow, then longer ones; a limit cuts the end."""
     write(store, "one", "Prometheus", "Promethius", types={"Prometheus": "film", "Promethius": "service"})
     write(store, "two", "Elasticsearch", "Elasticsaerch")
     write(store, "three", "Grafana Dashboard", "Grafana Dashbord", "Loki")
@@ -98,7 +98,7 @@ def test_a_paper_whose_key_has_its_parentheses_is_parted_by_the_name_given(store
 
 
 def test_a_renamed_entity_is_parted_by_a_name_that_leads_to_it(store):
-    """What it is shown as may be the name of something else."""
+    """The displayed name may belong to another entity."""
     write(store, "one", "Prometheus", "Promethus", text="Prometheus. Prometheus. Promethus.")
     entities = Entities(store)
     entities.rename("Promethus", "Alerts")

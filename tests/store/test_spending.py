@@ -25,7 +25,7 @@ def database(request):
 
 
 def test_runs_are_kept_for_their_namespace_oldest_first(database):
-    """What is known of a run later takes the place of what was known before."""
+    """A later record of a run replaces the earlier one."""
     store, other = database.store("one"), database.store("other")
     store.spending.write(FIRST, SECOND)
     later = replace(FIRST, at=2.5, usage=FIRST.usage + Usage(calls=1))

@@ -120,7 +120,7 @@ def test_schema_and_migrations_give_the_same_tables():
 
 
 def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
-    """Neither another program's database nor a text file is touched."""
+    """Databases of other programs and text files are unchanged."""
     other = tmp_path / "other.db"
     apsw.Connection(str(other)).execute("CREATE TABLE t (x)")
     text = tmp_path / "notes.txt"

@@ -80,7 +80,7 @@ def test_documents_are_read_as_they_were_written(store):
 
 
 def test_what_was_read_can_be_written_again(store):
-    """And changes nothing."""
+    """The write changes nothing."""
     batch = enriched("auth", "the auth service")
     store.write(batch)
     store.write(*store.batches([batch.document.id]))

@@ -100,7 +100,7 @@ def test_the_first_writers_of_a_namespace_take_turns(database, kind, request, ex
 
 
 def test_two_namespaces_are_written_at_once(database):
-    """What one transaction has written and not yet committed, the other neither sees nor, on a server, waits for."""
+    """Uncommitted writes of one are invisible to the other, and on a server they do not block it."""
     mine, theirs = (database.store(name) for name in ("mine", "theirs"))
 
     def write(store):
