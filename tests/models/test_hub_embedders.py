@@ -93,7 +93,7 @@ def test_an_absent_library_names_its_extra(name: str, monkeypatch: pytest.Monkey
     with pytest.raises(MissingExtra) as caught:
         OPENERS[name]("bge-small-en-v1.5")
 
-    assert caught.value.hint == f"pip install 'weft-search[{name.replace('_', '-')}]'"
+    assert caught.value.hint == f"run pip install 'weft-search[{name.replace('_', '-')}]'"
 
 
 def test_a_known_model_has_its_card_before_it_is_loaded(library: str) -> None:

@@ -66,7 +66,7 @@ def test_an_absent_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(MissingExtra) as caught:
         SpacyExtractor(Inner())
 
-    assert caught.value.hint == "pip install 'weft-search[spacy]'"
+    assert caught.value.hint == "run pip install 'weft-search[spacy]'"
 
 
 def test_the_name_says_which_pipeline_in_which_version(monkeypatch: pytest.MonkeyPatch) -> None:

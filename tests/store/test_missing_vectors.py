@@ -129,6 +129,6 @@ def test_reembedding_brings_lost_vectors_back(tmp_path, table):
         engine.database.repair()
         assert [command for _, command in missing(engine.database)] == ["weft reembed"]
         (finding,) = [found for found in diagnose(engine.settings) if "no vector" in found.detail]
-        assert finding.hint == "weft reembed"
+        assert finding.hint == "run weft reembed"
         engine.reembed()
         assert engine.database.check() == []

@@ -106,12 +106,12 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
 
     found = {finding.what: finding for finding in diagnose(settings)}
     assert found["embedder of default"].state == "warning"
-    expected = f"weft reembed --db {path} --embedder local/bge-small-zh"
+    expected = f"run weft reembed --db {path} --embedder local/bge-small-zh"
     assert found["embedder of default"].hint == expected
     assert "embedder of english" not in found
     assert found["embedder of guide"].hint == "weft models fetch local/bge-small-zh"
     assert found["embedder of zh"].state == "problem"
-    assert found["embedder of zh"].hint == "pip install 'weft-search[multilingual]'"
+    assert found["embedder of zh"].hint == "run pip install 'weft-search[multilingual]'"
 
 
 def test_advice_does_not_take_the_place_of_what_was_noted(database, latin):

@@ -103,4 +103,4 @@ def test_a_missing_package_is_named_with_the_command_that_helps(monkeypatch, mod
 
     with pytest.raises(MissingExtra) as caught:
         importlib.import_module(module)
-    assert caught.value.hint == f"pip install 'weft-search[{extra}]'"
+    assert caught.value.hint == f"run pip install 'weft-search[{extra}]'"

@@ -58,4 +58,4 @@ def test_errors_carry_a_hint():
     assert WeftError("wrong").hint == ""
     missing = MissingExtra("lxml", extra="html")
     assert isinstance(missing, ImportError)
-    assert (str(missing), missing.hint) == ("'lxml' is not installed", "pip install 'weft-search[html]'")
+    assert (str(missing), missing.hint) == ("'lxml' is not installed", "run pip install 'weft-search[html]'")
