@@ -95,7 +95,7 @@ def test_the_text_of_a_link_is_a_name_of_its_page(engine):
     )
     graph = engine.store.graph
     assert graph.find_entities(["auth gate"])["auth gate"].name == "Login"
-    assert engine.entities.get("Auth Gate").reasons == ("text of links to it",)
+    assert engine.entities.get("Auth Gate").reasons == ("text of a link",)
     engine.delete("a/auth.md")
     assert "auth gate" not in engine.store.graph.find_entities(["auth gate"])
 

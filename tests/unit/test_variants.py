@@ -110,7 +110,7 @@ def test_a_place_is_found_by_its_short_name(tmp_path):
         shown = {name: engine.entities.get(name) for name in ("Rochester", "Lima, Ohio", "Lima")}
 
     assert shown["Rochester"].name == "Rochester, New York"
-    assert "the name without what it lies in" in shown["Rochester"].reasons
+    assert "place name without its region" in shown["Rochester"].reasons
     assert shown["Lima, Ohio"].name == "Lima, Ohio"
     assert shown["Lima"].name == "Lima"
 

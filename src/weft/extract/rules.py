@@ -262,9 +262,9 @@ class _Reader:
             reason = "identifier at the start of the title"
             nominations.nominate(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
         for name in (note_name(self.document.source), without_folder(topic.name)) if topic.key else ():
-            nominations.nominate(name, "variant", alias_of=topic.key, reason="what links call it")
+            nominations.nominate(name, "variant", alias_of=topic.key, reason="name of the page in links")
         if topic.key and topic.bare_key != topic.key:
-            reason = "the name without its qualifier"
+            reason = "name without its qualifier"
             nominations.nominate(bare_name(topic.name), "abbreviation", about=True, alias_of=topic.key, reason=reason)
         for term in find_terms(topic.name):
             if name_key(term) not in (topic.key, topic.bare_key):
@@ -273,7 +273,7 @@ class _Reader:
             for name, reason in name_variants(bare_name(topic.name), text=self.document.text[:MAX_VARIANT_CHARACTERS]):
                 nominations.nominate(name, "variant", alias_of=topic.key, reason=reason)
         elif head := place_head(bare_name(topic.name), text=self.document.text[:MAX_VARIANT_CHARACTERS]):
-            reason = "the name without what it lies in"
+            reason = "place name without its region"
             nominations.nominate(head, "abbreviation", alias_of=topic.key, reason=reason, type=topic.type)
         self._read_fields(nominations, read_metadata(self.document.metadata))
 

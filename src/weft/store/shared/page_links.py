@@ -21,7 +21,7 @@ from weft.records import BrokenLink, Claim, Nomination
 
 FALLBACK = "?"
 """End of the origin of a wikilink that leads to a name, because no page has its path."""
-ALIAS_REASON = "text of links to it"
+ALIAS_REASON = "text of a link"
 
 
 class LinkRow(NamedTuple):
