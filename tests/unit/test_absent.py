@@ -57,7 +57,7 @@ def test_another_name_that_was_given_is_no_stranger(engine):
 
 
 def test_no_match_keeps_its_reason(engine):
-    """There is nothing to doubt."""
+    """A result without hits is not changed."""
     result = engine.query("zebra crossings of QQ-5555")
 
     assert result.status == "no_match"

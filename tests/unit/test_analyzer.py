@@ -54,7 +54,7 @@ def finds(question, text):
     ],
 )
 def test_words_and_identifiers_are_found_whole_and_in_parts(question, text):
-    """As people type them, whatever the case, width, accent or mark."""
+    """Case, width, accents and marks are ignored."""
     assert finds(question, text)
 
 
@@ -156,7 +156,7 @@ def test_terms_count_as_often_as_they_occur():
 
 @given(st.text())
 def test_a_text_is_found_by_itself(text):
-    """Whatever the text: nothing is raised, no term is empty or endless, no question term is missing."""
+    """For any text, no error is raised, terms are short and not empty, and no question term is missing."""
     found = terms(text)
 
     assert set(query_terms(text)) <= set(found)

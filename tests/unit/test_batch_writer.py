@@ -140,7 +140,7 @@ class Slow(FakeEmbedder):
 
 @pytest.mark.parametrize("size", [0, 1, TEXTS_PER_GROUP, MAX_PENDING_TEXTS + 1])
 def test_what_is_under_way_is_bounded(database, size):
-    """For any document size: the pending texts, one group being read, and one more document."""
+    """For any document size, at most the pending texts, one group and one document are in memory."""
     embedder = Slow()
     store = adopt(database.store("default"), embedder)
     texts = [f"# {part}\n\nPassage {part} of this one.\n\n" for part in range(size)]

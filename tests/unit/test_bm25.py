@@ -11,7 +11,7 @@ from weft.rank.bm25 import K1, B, ceiling, idf, term_scores
 
 
 def test_a_score_agrees_with_one_reckoned_by_hand():
-    """One chunk of ten holds the term twice and has twice the mean length."""
+    """One of ten chunks contains the term twice and has twice the mean length."""
     weight = idf(1, total=10)
     score = term_scores(np.array([2.0]), np.array([20.0]), weight=weight, mean_length=10.0)[0]
 
@@ -29,7 +29,7 @@ def test_the_example_of_the_module_is_right():
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_a_term_never_counts_against_a_chunk(count, more):
-    """Even if every chunk holds it; the rarer, the heavier."""
+    """This is true even if every chunk contains the term; rarer terms weigh more."""
     total = count + more
     assert idf(count, total=total) > 0
     assert idf(count, total=total + 1) > idf(count + 1, total=total + 1)

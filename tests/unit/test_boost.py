@@ -36,7 +36,7 @@ def test_boost_is_the_curved_graph_plus_what_the_text_keeps():
 
 
 def test_without_trust_the_scores_are_those_of_the_text():
-    """So that they mean the same whether there is a graph or not."""
+    """Scores then have the same meaning with and without a graph."""
     text = hits(a=0.8, b=0.4)
 
     assert scores(fuse_boost(text, graph=hits(c=1.0), trust=0.0)) == {"a": 0.8, "b": 0.4, "c": 0.0}
@@ -72,7 +72,7 @@ def test_distrust_takes_the_graph_back(fuse):
 
 @BOTH
 def test_without_a_graph_the_text_decides(fuse):
-    """And the other way round."""
+    """The reverse is true too."""
     only = hits(a=3.0, b=-1.0, c=0.0)
 
     assert ids(fuse(only, graph=[])) == ["a", "c", "b"]
@@ -82,7 +82,7 @@ def test_without_a_graph_the_text_decides(fuse):
 
 @BOTH
 def test_equal_scores_are_ordered_by_id(fuse):
-    """So that two runs and two stores agree."""
+    """Two runs and two stores then agree."""
     assert ids(fuse(hits(d=1.0, b=1.0), graph=hits(c=0.0, a=0.0))) == ["b", "d", "a", "c"]
 
 
@@ -121,7 +121,7 @@ def test_nothing_that_was_found_is_lost(fuse, text, graph, trust):
 @BOTH
 @given(text=RANKING, factor=st.sampled_from([0.01, 2.0, 100.0]), graph=GRAPH)
 def test_the_scale_of_a_channel_makes_no_difference(fuse, text, factor, graph):
-    """Only how its scores compare with its best."""
+    """Only the ratio to the best score counts."""
     larger = [Hit(hit.chunk_id, hit.rank, hit.score * factor) for hit in graph]
     before = {hit.chunk_id: hit.score for hit in fuse(text, graph=graph)}
     after = {hit.chunk_id: hit.score for hit in fuse(text, graph=larger)}

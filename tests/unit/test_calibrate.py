@@ -59,12 +59,12 @@ def test_known_odds_move_the_middle():
 
 
 def test_no_curve_says_that_more_is_less_likely():
-    """Where foreign questions have the higher values there is nothing to fit."""
+    """If foreign questions have higher values, there is no fit."""
     assert fit_curve(normal(0.7, 0.05), normal(0.8, 0.05, seed=2), ridge=0.01) is None
 
 
 def test_values_without_any_difference_do_no_harm():
-    """One value everywhere has neither a middle nor a slope."""
+    """Equal values have neither a middle nor a slope."""
     assert fit_curve(np.full(40, 0.5), np.full(40, 0.5), ridge=0.01) is None
 
 
@@ -73,7 +73,7 @@ VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.array)
 
 @given(VALUES, VALUES)
 def test_a_fit_is_finite_and_the_same_twice(own, foreign):
-    """Whatever the probes gave."""
+    """This is true for any probes."""
     curve = fit_curve(own, foreign, ridge=0.01)
 
     assert curve == fit_curve(own, foreign, ridge=0.01)

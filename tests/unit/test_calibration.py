@@ -95,7 +95,7 @@ def test_questions_are_judged_by_the_fitted_numbers(engine):
 
 
 def test_chinese_questions_are_judged_by_pairs_of_characters(engine):
-    """Where the embedder does not know the script, words alone decide, by their own curve."""
+    """If the embedder does not support the script, the curve of character bigrams is used."""
     embedder = FakeEmbedder(scripts=frozenset({"latin"}))
     with open_engine(":memory:", embedder=embedder) as other:
         other.add_text("丹顶鹤每年十月飞到盐城湿地过冬，次年三月返回扎龙繁殖。", source="crane")
@@ -108,7 +108,7 @@ def test_chinese_questions_are_judged_by_pairs_of_characters(engine):
 
 
 def test_chinese_text_is_asked_in_chinese():
-    """And its foreign questions are Chinese."""
+    """Its foreign questions are Chinese too."""
     things, places = "灯塔 粮仓 水车 渡口 磨坊 古桥".split(), "江岸 盐城 扎龙 青田 泸沽 平遥 乌镇 凤凰".split()
     texts = [
         f"{place}{thing}建于明代，石匠用当地的青石修补了地基，村民每年检查两次并记入账册第{number}卷。游客从东门进入参观。"
@@ -134,7 +134,7 @@ def test_a_small_namespace_is_refused():
 
 
 def test_probes_that_cannot_be_told_apart_are_refused():
-    """Where every text is made of everyday words, everything is near."""
+    """If every text consists of everyday words, all probes score high."""
     from weft.admin.calibration_probes import foreign_questions
 
     words = " ".join(foreign_questions("en"))

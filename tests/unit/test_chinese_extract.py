@@ -93,14 +93,14 @@ def test_definitions_make_entities(text, name):
 
 
 def test_a_first_sentence_gives_its_subject_other_names():
-    """Also where it has no verb, and epithets in quotation marks."""
+    """Sentences without a verb, and epithets in quotation marks, are included."""
     text = "袁隆平，生于北京，中国工程院院士，被誉为“杂交水稻之父”。"
 
     assert aliases(extract(text, title="袁隆平", form="text")) == [("杂交水稻之父", "袁隆平")]
 
 
 def test_a_text_without_title_is_about_what_it_defines():
-    """As in English."""
+    """The rule is the same as in English."""
     extraction = extract("量子纠缠是一种量子现象。", title="", form="text")
 
     assert [n.name for n in extraction.nominations if n.about] == ["量子纠缠"]
@@ -194,7 +194,7 @@ def test_what_is_not_said_is_no_relation(text):
 
 
 def test_the_name_of_the_extractor_says_who_reads_chinese():
-    """So that documents are read again when the extra is installed."""
+    """Documents are then read again after the extra is installed."""
     assert RuleExtractor(ScriptedTagger()).name == f"{RuleExtractor().name}+scripted-1"
 
 

@@ -19,7 +19,7 @@ from weft.text.simplified import _table, simplify
     ],
 )
 def test_both_scripts_have_the_same_terms_and_keys(traditional, simplified):
-    """So that a question in one finds a document in the other."""
+    """A question in one script then finds a document in the other."""
     assert terms(traditional) == terms(simplified)
     assert query_terms(traditional) == query_terms(simplified)
     assert name_key(traditional) == name_key(simplified)
@@ -66,7 +66,7 @@ def test_question_words_split_a_run(question, parts):
 
 
 def test_question_words_count_in_documents():
-    """Only questions leave them out: a document may be about them."""
+    """Only questions omit them: a document may be about them."""
     assert "什么" in terms("什么是图检索")
     assert "什么" not in query_terms("什么是图检索")
 

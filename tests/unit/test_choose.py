@@ -79,7 +79,7 @@ def test_the_first_rule_that_holds_decides(store, embedder, text, rule, method):
     ],
 )
 def test_each_rule_can_be_switched_off(store, embedder, text, rule):
-    """Then the default answers, and the features say what was there all the same."""
+    """The default method runs, and the features stay the same."""
     others = tuple(name for name in ("citation", "exact", "comparison", "overview") if name != rule)
     result = ask(store, embedder, text, auto_rules=others, gate=False)
 
@@ -91,7 +91,7 @@ def test_each_rule_can_be_switched_off(store, embedder, text, rule):
 
 
 def test_what_the_index_knows_is_among_the_features(store, embedder):
-    """Which entities are named, how many chunks mention them, how much of the question they are."""
+    """The features have the named entities, their chunk counts and their share of the question."""
     seen = ask(store, embedder, "who relies on the OAuth Provider?").choice.features
 
     assert (seen.language, seen.entities, seen.degree) == ("en", ("OAuth Provider",), 2)
@@ -100,7 +100,7 @@ def test_what_the_index_knows_is_among_the_features(store, embedder):
 
 
 def test_a_method_that_was_asked_for_is_not_chosen(store, embedder):
-    """There is no reason to give."""
+    """The result has no choice."""
     result = ask(store, embedder, "OAuth Provider", method="mix")
 
     assert (result.method, result.reason, result.choice) == ("mix", "", None)
@@ -118,7 +118,7 @@ def test_without_a_graph_nothing_is_cited(store, embedder):
 
 @pytest.mark.parametrize("text", [f"who cites {MAGMA}", "SR-052", "令牌综述", "", "🙂"])
 def test_the_choice_is_part_of_the_json(store, embedder, text):
-    """As the schema says, whatever is asked."""
+    """The JSON matches the schema for any question."""
     schema = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
     shown = result_to_dict(ask(store, embedder, text))
 

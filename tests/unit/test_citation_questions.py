@@ -99,7 +99,7 @@ EVERY = [(kind, line.strip()) for kind, lines in QUESTIONS.items() for line in l
 
 @pytest.mark.parametrize("kind, text", EVERY)
 def test_a_question_has_a_kind_and_a_name(kind, text):
-    """Whatever the words around it, the name is the name alone."""
+    """The name has none of the words around it."""
     (question,) = read_citation(text)
 
     assert (question.kind, question.names) == (kind, ("MAGMA",))
@@ -194,7 +194,7 @@ def test_enumerations_are_divided():
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text):
-    """And a name is never empty."""
+    """A name is never empty."""
     for question in read_citation(text):
         assert question.names
         assert all(name.strip() for name in question.names)

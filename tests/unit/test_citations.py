@@ -114,7 +114,7 @@ def test_papers_without_a_document_are_named(store, embedder):
     ],
 )
 def test_a_title_of_which_words_are_missing_is_understood(store, embedder, title):
-    """And the answer says which paper it was taken for."""
+    """The answer names the paper."""
     result = ask(store, embedder, f"who cites {title}?")
 
     assert found(result) == [(1.0, FORGETTING), (1.0, LONG)]
@@ -123,7 +123,7 @@ def test_a_title_of_which_words_are_missing_is_understood(store, embedder, title
 
 
 def test_papers_of_one_title_are_all_meant(store, embedder):
-    """There are two editorials, each is cited, and one cites the other."""
+    """Two editorials are cited, and one cites the other."""
     result = ask(store, embedder, "who cites Editorial?")
 
     assert found(result) == [(1.0, "A Reply"), (1.0, "Editorial"), (1.0, "Notes on a Reply")]
@@ -149,7 +149,7 @@ def test_an_unclear_title_is_not_guessed(database, embedder):
 
 
 def test_what_is_known_but_not_cited_has_no_answer(store, embedder):
-    """That is an answer of its own, not a reason to show what only sounds alike."""
+    """The answer is empty instead of similar text."""
     result = ask(store, embedder, f"who cites {SURVEY}")
 
     assert (result.method, result.status, result.evidence) == ("graph", "no_match", ())
@@ -194,7 +194,7 @@ def test_a_question_of_a_common_form_falls_back_without_a_word(store, embedder):
 
 
 def test_the_method_graph_answers_citation_questions_too(store, embedder):
-    """And `mix` lets the citations lead, with what the words find behind them."""
+    """`mix` ranks the citations first and the text hits after them."""
     text = f"who cites {MAGMA}"
     alone, mixed = ask(store, embedder, text, method="graph"), ask(store, embedder, text, method="mix", gate=False)
 
@@ -205,7 +205,7 @@ def test_the_method_graph_answers_citation_questions_too(store, embedder):
 
 
 def test_the_graph_alone_finds_papers_by_their_concepts(store, embedder):
-    """Those that introduce it count 1, those one citation away 0.5; what else is named leaves it to the walk."""
+    """Introducing papers score 1, papers one citation away 0.5; other seeds are left to the walk."""
     result = ask(store, embedder, "semantic memory", method="graph")
     other = ask(store, embedder, f"semantic memory in {PAGING}", method="graph")
 
@@ -216,7 +216,7 @@ def test_the_graph_alone_finds_papers_by_their_concepts(store, embedder):
 
 
 def test_years_leave_out_papers_that_have_none(store, embedder):
-    """And the notes count them."""
+    """The notes count them."""
     result = ask(store, embedder, "papers by Hopper, G. after 1990")
 
     assert found(result) == [(1.0, SURVEY)]
@@ -224,7 +224,7 @@ def test_years_leave_out_papers_that_have_none(store, embedder):
 
 
 def test_a_filter_holds_for_citations(store, embedder):
-    """What it leaves out is not shown; stubs are not listed then, for nobody knows whether they would pass."""
+    """Filtered papers are not shown; placeholders are not listed, because they have no metadata."""
     (document,) = store.find_documents(Filter(metadata=(("ids", "arXiv:2601.00002"),)))
     text = f"who cites {MAGMA}"
 
@@ -253,7 +253,7 @@ def test_a_cycle_of_citations_ends(database, embedder):
 
 
 def test_the_number_of_papers_looked_at_is_bounded(store, embedder, monkeypatch):
-    """And the notes say so."""
+    """A note reports the limit."""
     monkeypatch.setattr(citation_links, "MAX_LINKS", 1)
     monkeypatch.setattr("weft.search.papers.citation_search.MAX_LINKS", 1)
     result = ask(store, embedder, f"who cites {MAGMA}")

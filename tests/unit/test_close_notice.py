@@ -26,7 +26,7 @@ def test_only_a_slow_close_is_explained(monkeypatch, capsys, seconds, patience, 
 
 
 def test_quiet_explains_nothing(monkeypatch, capsys):
-    """Not even a slow close."""
+    """A slow close is not reported either."""
     monkeypatch.setattr(options, "CLOSE_NOTICE_S", 0.0)
     monkeypatch.setattr(Engine, "close", lambda engine: time.sleep(0.2))
     with options.Session(overrides={"store.db": ":memory:", "models.embedder": "hash"}, verbosity=-1).open():

@@ -24,7 +24,7 @@ def read(tmp_path):
 
 
 def test_without_anything_the_defaults_hold(read):
-    """Nothing needs to be set."""
+    """No setting is required."""
     assert read() == Settings()
     assert read().origins == {}
 
@@ -67,7 +67,7 @@ def test_a_flag_that_was_not_given_changes_nothing(read):
 
 
 def test_the_nearest_project_file_upwards_is_read(read, tmp_path):
-    """One file for a project, from whichever folder in it one asks."""
+    """All folders of a project share one file."""
     read(toml='[store]\nnamespace = "outer"\n')
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
@@ -94,7 +94,7 @@ def test_the_store_of_the_user_file_is_relative_to_where_one_is(read):
 
 
 def test_a_named_file_replaces_the_search(read, tmp_path):
-    """And must exist."""
+    """The file must exist."""
     read(toml="[search]\ntop_k = 3\n")
     (tmp_path / "other.toml").write_text("[search]\npool = 7\n")
     settings = read(file=tmp_path / "other.toml")
@@ -255,7 +255,7 @@ def test_a_misspelt_name_in_the_environment_is_refused(read):
     ],
 )
 def test_a_mistyped_name_without_a_group_of_ours_is_an_error_too(read, name, meant):
-    """Also one that leaves the group out."""
+    """A name without its group is reported too."""
     with pytest.raises(ConfigError, match=f"unknown setting '{name}'") as caught:
         read(environment={name: "3"})
     assert meant in caught.value.hint
@@ -265,7 +265,7 @@ def test_a_mistyped_name_without_a_group_of_ours_is_an_error_too(read, name, mea
     "name", ["WEFT_DATA", "WEFT_TEST_PG_DSN", "WEFT_TEST_CITUS_DSN", "WEFTSEARCH", "WEFT_HOME", "PATH"]
 )
 def test_variables_of_others_are_left_alone(read, name):
-    """Those of tests and benchmarks, and what resembles no setting."""
+    """Variables of tests and benchmarks, and names unlike any setting, are ignored."""
     assert read(environment={name: "3"}) == Settings()
 
 
@@ -276,7 +276,7 @@ def test_what_an_orchestrator_says_of_a_service_called_weft_is_left_alone(read, 
 
 
 def test_a_wrong_value_in_the_environment_names_the_variable(read):
-    """So that it can be found."""
+    """The user can then find it."""
     with pytest.raises(ConfigError, match="WEFT_SEARCH_TOP_K"):
         read(environment={"WEFT_SEARCH_TOP_K": "many"})
 
@@ -285,7 +285,7 @@ def test_a_wrong_value_in_the_environment_names_the_variable(read):
 
 
 def test_the_key_is_read_from_its_variable_and_shown_nowhere(read):
-    """Neither printing the settings nor listing them gives it away."""
+    """Printed and listed settings do not contain it."""
     settings = read(environment={"OPENAI_API_KEY": "sk-secret"})
 
     assert settings.api_key == "sk-secret"
@@ -319,7 +319,7 @@ def test_the_cache_folder_is_the_users_or_the_one_that_was_set(read, tmp_path):
     ],
 )
 def test_weights_are_listed_as_they_count(read, toml, shown):
-    """Where they are not set, fusion decides, and that is said in the place of their origin."""
+    """The fusion determines weights that are not set, and is listed as their origin."""
     listed = in_force(read(toml=f"[search]\n{toml}\n"))
     found = [listed[f"search.{name}"] for name in ("vector_weight", "text_weight")]
 

@@ -68,7 +68,7 @@ def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
 
 
 def test_without_words_nothing_is_covered(engine):
-    """Nor without a channel that was asked."""
+    """The same is true without a searched channel."""
     assert measure_coverage(read_question("what is it"), Ranking(), store=engine.store) == {}
     assert measure_coverage(read_question("grease"), None, store=engine.store) == {}
 
@@ -84,7 +84,7 @@ def test_a_question_of_small_words_is_never_sure_of_its_answer(engine, method):
 
 @pytest.mark.parametrize("least", [0.9, 1.0])
 def test_a_higher_least_cosine_makes_no_answer_surer(engine, least):
-    """What it leaves out still tells how close the text is."""
+    """Chunks below the minimum cosine still count for the confidence."""
     for question in ("grease", "hours of onions and hail"):
         assert engine.query(question, min_score=least).confidence <= engine.query(question).confidence
 

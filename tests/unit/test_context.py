@@ -43,7 +43,7 @@ def test_sources_can_be_left_out_of_the_text():
 
 
 def test_no_evidence_is_an_empty_context():
-    """Not a line that says so."""
+    """The text has no line about it."""
     context = build()
 
     assert (context.text, context.tokens, context.sources, context.omitted) == ("", 0, (), 0)
@@ -96,7 +96,7 @@ SIZES = st.lists(st.integers(0, 300), max_size=8)
 
 @given(SIZES, st.integers(0, 400), st.booleans(), st.sampled_from(["word ", "密钥", "a\n\n", "x"]))
 def test_the_budget_is_never_exceeded(sizes, budget, include_sources, unit):
-    """Whatever the evidence; and every piece is either cited or counted as omitted."""
+    """For any evidence, every piece is either cited or counted as omitted."""
     pieces = [make_evidence(unit * size, number=number) for number, size in enumerate(sizes)]
     context = build(*pieces, budget=budget, include_sources=include_sources)
 

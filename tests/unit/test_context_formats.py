@@ -132,7 +132,7 @@ def test_the_block_can_stand_behind_the_evidence(engine, result):
 
 
 def test_relationships_and_sources_are_left_out_by_setting(engine, result):
-    """Of the evidence; the block is about relations."""
+    """The settings apply to the evidence; the graph block consists of relations."""
     options = replace(engine.settings.context, include_relationships=False, include_sources=False)
     other = Engine(replace(engine.settings, context=options), database=engine.database, embedder=engine.embedder)
 
@@ -184,7 +184,7 @@ def test_what_is_said_of_an_entity_is_set(engine, result):
 
 @pytest.mark.parametrize("format", ["evidence", "evidence+graph"])
 def test_the_graph_is_only_told_of_where_it_contributed(engine, result, format):
-    """Else the evidence is what it is without a graph."""
+    """Otherwise the evidence is the same as without a graph."""
     hybrid = engine.query(ASKED, method="hybrid")
     unled = replace(result, evidence=tuple(replace(piece, graph=None) for piece in result.evidence))
 

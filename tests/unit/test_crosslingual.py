@@ -70,7 +70,7 @@ def test_a_shared_year_does_not_outweigh_the_meaning(store, bilingual, method):
 
 
 def test_missing_words_say_nothing_in_another_script(store, bilingual):
-    """There they cannot match; in the same script it counts that they do not."""
+    """In the same script, missing words lower the confidence."""
     assert looked_at(store, bilingual, "支付数据存放在哪里？") == {"vector"}
     assert looked_at(store, bilingual, "where did the cat sleep tonight") == {"vector", "keyword"}
     assert looked_at(store, bilingual, "2021") == {"vector", "keyword"}

@@ -72,7 +72,7 @@ def test_ids_are_compared_as_text(folder):
     ],
 )
 def test_malformed_judgements_are_refused_with_their_line(folder, judged, line):
-    """Not skipped: a set that is half read measures something else."""
+    """A partly read set would give other figures."""
     with pytest.raises(InputError, match=f"invalid judgement in line {line}:"):
         read_cases(folder(judged=judged))
 
@@ -92,13 +92,13 @@ def test_malformed_judgements_are_refused_with_their_line(folder, judged, line):
     ],
 )
 def test_malformed_questions_are_refused_with_their_line(folder, line):
-    """As clear as for the judgements."""
+    """The error is as clear as for judgements."""
     with pytest.raises(InputError, match="invalid query in line 2"):
         read_cases(folder(queries=json.dumps(QUERIES[0]) + f"\n{line}\n"))
 
 
 def test_a_set_without_gold_is_refused(folder):
-    """There would be nothing to measure."""
+    """No measure could be computed."""
     with pytest.raises(InputError, match="no question with a relevant document"):
         read_cases(folder(judged="q9\td1\t1\n"))
 
@@ -111,7 +111,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_the_plain_file_comes_before_the_packed_one(folder, tmp_path):
-    """And the hash is that of the file that is read."""
+    """The hash is that of the plain file."""
     folder(packed=True)
     packed = corpus_hash(tmp_path)
     folder()

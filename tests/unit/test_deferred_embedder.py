@@ -46,7 +46,7 @@ def test_a_model_is_waited_for_only_so_long_in_all():
 
 
 def test_a_failure_is_kept_until_something_goes_well():
-    """What went wrong, with what helps; loading is tried again by the next question."""
+    """The error and its hint are kept; the next question loads again."""
     inner = SlowEmbedder()
     inner.go_on.set()
     inner.problem = "the model is gone"

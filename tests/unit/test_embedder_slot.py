@@ -95,7 +95,7 @@ def test_an_embedder_that_fails_to_load_is_failed_until_it_loads():
 
 
 def test_a_replaced_embedder_is_used_at_once():
-    """Also None, for an engine without an embedder."""
+    """None is allowed too, for an engine without an embedder."""
     first, second = FakeEmbedder(), FakeEmbedder(name="fake/other")
     slot = EmbedderSlot(lambda: first)
     slot.get()

@@ -52,7 +52,7 @@ def listed(engine):
 
 
 def test_another_embedder_is_refused_with_the_command_that_switches(open_at):
-    """For writing and for asking; two models never mix."""
+    """Writes and queries are refused, so vectors of two models never mix."""
     open_at(embedder=FakeEmbedder()).add_text("cats purr", source="a")
     other = open_at(embedder=FakeEmbedder(name="fake/other", dimension=16))
 
@@ -96,7 +96,7 @@ def test_a_namespace_of_keywords_only_is_not_half_embedded(open_at):
 
 
 def test_the_embedder_of_the_namespace_is_taken_unless_another_is_named(open_at):
-    """Nobody has to repeat what the store knows."""
+    """The user need not repeat the name."""
     open_at(models__embedder="hash").add_text("cats purr", source="a")
     later = open_at()
     assert later.embedder.card.name == "hash"
@@ -134,7 +134,7 @@ def test_reembedding_switches_and_the_engine_goes_on_with_the_new_one(open_at):
 
 
 def test_asking_an_empty_namespace_loads_no_model(open_at):
-    """There is nothing to compare with."""
+    """There are no vectors to compare."""
     embedder = FakeEmbedder()
     result = open_at(embedder=embedder).query("anything")
 
@@ -144,7 +144,7 @@ def test_asking_an_empty_namespace_loads_no_model(open_at):
 
 
 def test_the_receipt_tells_embedded_from_known(open_at, tmp_path):
-    """What the cache knew is not what the model had to do."""
+    """Cached texts are counted separately."""
     engine = open_at(embedder=CachedEmbedder(FakeEmbedder(), path=tmp_path / "vectors.db"))
     first = engine.add_text("cats purr", source="a")
     engine.delete("text:a")
@@ -171,7 +171,7 @@ def test_texts_have_sources_that_are_never_taken_for_files(engine):
 
 
 def test_bytes_of_any_encoding_are_a_text(engine):
-    """As they come from standard input."""
+    """Standard input is read this way."""
     engine.add_bytes("größere Äpfel".encode("utf-16"), source="a")
 
     assert engine.get("text:a")[1][0].text == "größere Äpfel"
@@ -179,7 +179,7 @@ def test_bytes_of_any_encoding_are_a_text(engine):
 
 @pytest.mark.parametrize("text", ["", "  \n ", "---\ntitle: x\n---\n"])
 def test_a_text_without_words_is_refused(engine, text):
-    """There would be nothing to find."""
+    """It could not be found."""
     with pytest.raises(InputError):
         engine.add_text(text, source="a")
     assert listed(engine) == []
@@ -210,7 +210,7 @@ def test_the_same_folder_from_another_place_is_the_same(engine, tmp_path, monkey
 
 
 def test_an_index_is_counted_and_previewed_before_it_is_made(engine, tmp_path):
-    """Neither writes anything."""
+    """Neither call writes."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("alpha")
     (tmp_path / "docs" / "r.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
@@ -259,7 +259,7 @@ def test_nothing_is_deleted_when_one_name_is_unknown(engine):
 
 
 def test_namespaces_do_not_see_each_other(open_at):
-    """Neither by search nor by source nor by id."""
+    """Searches, sources and ids are checked."""
     mine, theirs = (open_at(embedder=FakeEmbedder(), store__namespace=name) for name in ("mine", "theirs"))
     mine.add_text("cats purr", source="a")
     theirs.add_text("dogs bark", source="a")
@@ -318,7 +318,7 @@ def test_options_hold_for_one_question(engine):
     ],
 )
 def test_wrong_options_are_refused(engine, options, message):
-    """As they are in the settings."""
+    """The checks are those of the settings."""
     with pytest.raises(ConfigError, match=message):
         engine.query("cats", **options)
 
@@ -380,7 +380,7 @@ def test_an_engine_is_not_opened_with_wrong_settings(settings):
 
 
 def test_settings_come_from_environment_and_project_file(tmp_path, monkeypatch):
-    """As the command line has them."""
+    """The command line reads the same settings."""
     (tmp_path / "weft.toml").write_text('[store]\nnamespace = "team"\n[search]\ntop_k = 4\n')
     monkeypatch.setenv("WEFT_SEARCH_TOP_K", "6")
     with open_engine(":memory:", embedder="none") as engine:
@@ -388,7 +388,7 @@ def test_settings_come_from_environment_and_project_file(tmp_path, monkeypatch):
 
 
 def test_a_database_can_be_given(tmp_path):
-    """For tests, and for those who keep things elsewhere."""
+    """Tests and custom stores use this."""
     settings = read_settings({"store.db": ":memory:"}, environment={}, folder=tmp_path)
     engine = Engine(settings, database=MemoryDatabase(), embedder=FakeEmbedder())
     engine.add_text("cats purr", source="a")

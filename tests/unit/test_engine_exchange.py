@@ -65,7 +65,7 @@ def test_a_graph_without_passages_becomes_documents_that_can_be_found(open_at, w
 
 
 def test_the_same_file_again_changes_nothing(engine, write):
-    """Nothing is written and nothing is embedded."""
+    """No row is written and no text is embedded."""
     engine.add([Document(source="adr.md", title="Decision", text="The Auth Service moved.")])
     path = write(
         [*TRIPLES, {"subject": "Auth Service", "predicate": "moved", "object": "Berlin", "document": "adr.md"}]
@@ -80,7 +80,7 @@ def test_the_same_file_again_changes_nothing(engine, write):
 
 
 def test_a_changed_file_replaces_what_it_said_before(engine, write):
-    """What is no longer in it goes, and only that."""
+    """Only statements that are no longer in the file are deleted."""
     import_graph(engine, write(TRIPLES))
     receipt = import_graph(engine, write([{**TRIPLES[0], "weight": 3}]))
 
@@ -104,7 +104,7 @@ def test_observations_become_text(engine, write):
 
 
 def test_other_names_say_where_they_come_from(engine, tmp_path):
-    """And lead to the entity."""
+    """Each alias has a reason and leads to the entity."""
     graph = {"entities": [{"entity_name": "Auth Service", "entity_type": "service", "aliases": ["AuthN"]}]}
     (tmp_path / "kg.json").write_text(json.dumps(graph))
     import_graph(engine, tmp_path / "kg.json", form="lightrag")
@@ -114,7 +114,7 @@ def test_other_names_say_where_they_come_from(engine, tmp_path):
 
 
 def test_two_imports_do_not_touch_each_other(engine, write):
-    """Not even where the name of one begins like that of the other."""
+    """The name of one may begin with the name of the other."""
     import_graph(engine, write(TRIPLES), name="a")
     import_graph(engine, write(MEMORY), name="a#b")
     import_graph(engine, write(TRIPLES[:1]), name="a")
@@ -123,7 +123,7 @@ def test_two_imports_do_not_touch_each_other(engine, write):
 
 
 def test_a_document_of_somebody_else_is_not_overwritten(engine, write):
-    """Nothing is written; another name helps."""
+    """Nothing is written; the hint proposes another name."""
     engine.add([Document(source="g.jsonl#Auth Service", title="Mine", text="My own words.")])
     path = write(TRIPLES)
     with pytest.raises(InputError, match="already belongs to another document") as caught:
@@ -199,7 +199,7 @@ def test_a_passage_is_found_by(stored, write, by):
 
 
 def test_what_names_unknown_passages_becomes_documents(stored, write):
-    """And the receipt says how many were not found."""
+    """The receipt has the number of unknown passages."""
     receipt = import_graph(stored, write([{**TRIPLES[0], "document": "d1"}, {**TRIPLES[1], "document": "d7"}]))
 
     assert (receipt.added, receipt.annotated, receipt.not_found) == (1, 1, 1)
@@ -207,7 +207,7 @@ def test_what_names_unknown_passages_becomes_documents(stored, write):
 
 
 def test_what_is_described_of_stored_chunks_is_embedded(stored, tmp_path):
-    """As are the names that documents describe."""
+    """Names that documents describe are embedded too."""
     graph = {"entities": [{"entity_name": "Ada Lovelace", "description": "wrote a program", "source_id": "d1"}]}
     (tmp_path / "kg.json").write_text(json.dumps(graph))
     receipt = import_graph(stored, tmp_path / "kg.json", form="lightrag")
@@ -261,7 +261,7 @@ def test_an_import_can_be_taken_back_wholly(stored, write):
 
 @pytest.mark.parametrize("name", ["*", " * ", "\x00"])
 def test_some_names_are_refused(engine, write, name):
-    """Those the store has for itself, and none at all."""
+    """Reserved and empty names are refused."""
     with pytest.raises(InputError, match="invalid import name"):
         import_graph(engine, write(TRIPLES), name=name)
 
@@ -292,7 +292,7 @@ def test_relations_that_follow_from_mentions_are_exported_on_request(engine, wri
 
 
 def test_a_renamed_entity_keeps_the_name_it_has_in_texts(engine, write):
-    """As another name."""
+    """The old name becomes an alias."""
     import_graph(engine, write(TRIPLES))
     engine.entities.rename("Login Flow", "Front Door")
     (entity,) = [entity for entity in export_graph(engine).entities if entity.name == "Front Door"]
@@ -313,7 +313,7 @@ def test_an_export_comes_in_pages_and_is_whole(engine, write, monkeypatch):
 
 
 def test_an_empty_namespace_has_an_empty_graph(engine):
-    """Which is no error here."""
+    """This is not an error."""
     graph = export_graph(engine)
 
     assert (graph.entities, graph.relations, graph.passages) == ((), (), ())

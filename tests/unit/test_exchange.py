@@ -51,7 +51,7 @@ def test_a_relation_type_is_snake_case(text, type):
 @example("A𝐁")  # a capital that has no small letter
 @given(st.text(max_size=200))
 def test_a_relation_type_stays_as_it_is(text):
-    """What has been cleaned once does not change again, and is never empty or long."""
+    """Cleaning is idempotent, and the result is neither empty nor long."""
     type = relation_type(text)
 
     assert relation_type(type) == type
@@ -81,7 +81,7 @@ def test_a_name_is_one_clean_line(value, name):
 
 @given(st.text())
 def test_cleaning_twice_changes_nothing(text):
-    """So that what was read can be written and read again."""
+    """Written graphs can then be read back."""
     assert to_name(to_name(text)) == to_name(text)
     assert to_text(to_text(text)) == to_text(text)
 
@@ -122,13 +122,13 @@ def test_what_is_no_weight_counts_as_none(value):
 
 
 def test_a_weight_may_be_written_as_text():
-    """As in every table."""
+    """Tables have only text."""
     assert parse_weight(" 0.25 ") == 0.25
 
 
 @given(st.lists(st.floats(1, 10)))
 def test_written_weights_are_read_as_they_were(weights):
-    """Also if all of them are 1."""
+    """This is true even if all weights are 1."""
     assert to_scale(weights) == weights
 
 
@@ -170,7 +170,7 @@ def test_skipped_lines_are_counted_beyond_a_hundred():
 
 
 def test_a_name_of_301_characters_is_skipped():
-    """One of 300 is not."""
+    """A name of 300 characters is kept."""
     graph = from_triples(json.dumps(["a" * 300, "uses", "b"]) + "\n" + json.dumps(["b", "uses", "c" * 301]))
 
     assert names(graph) == ["a" * 300, "b"]
@@ -244,7 +244,7 @@ def test_a_file_without_a_graph_is_refused(tmp_path, name, content, message):
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    """As an error of ours, not of the system."""
+    """The error is an `InputError`."""
     for path in (tmp_path, tmp_path / "missing.jsonl"):
         with pytest.raises(InputError, match="cannot read"):
             read_graph(path)
@@ -252,7 +252,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["graph.jsonl", "graph.jsonl.gz"])
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch, name):
-    """Also when it is only large once it is unpacked."""
+    """The decompressed size counts too."""
     content = b'["Atlas", "uses", "Beacon"]\n' * 1000
     path = write(tmp_path, name, gzip.compress(content) if name.endswith(".gz") else content)
     monkeypatch.setattr(read, "MAX_BYTES", len(content) - 1)
@@ -264,7 +264,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch, name):
 
 
 def test_a_table_under_another_name_needs_its_form(tmp_path):
-    """Then its delimiter is found out."""
+    """With the format, the delimiter is detected."""
     path = write(tmp_path, "graph.txt", "Atlas; runs on; Beacon\nBeacon; stands in; Oslo, Norway\n")
 
     with pytest.raises(InputError):

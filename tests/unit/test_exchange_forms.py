@@ -132,12 +132,12 @@ def test_tables_come_in_many_dialects(text):
 
 
 def test_a_relation_may_be_called_directed():
-    """Only beside the other columns of Gephi the word means something else."""
+    """Only beside the other columns of Gephi the word is a direction."""
     assert ends(from_triples_table("subject,type,object\nStudio,Directed,Film")) == [("Studio", "directed", "Film")]
 
 
 def test_a_cell_may_hold_lines_quotes_and_several_passages():
-    """As our own writer leaves them."""
+    """The writer of Weft produces such cells."""
     header = "subject,predicate,object,description,passage"
     text = header + '\nAtlas,uses,"Big ""B"", north","one\n\ntwo, three","[""d1"", ""d2""]"'
     (relation,) = from_triples_table(text).relations
@@ -148,7 +148,7 @@ def test_a_cell_may_hold_lines_quotes_and_several_passages():
 
 
 def test_a_quote_that_is_not_closed_costs_one_row():
-    """Not all that follow, as with the csv module alone."""
+    """With the csv module alone, all following rows would be lost."""
     rows = ["subject,predicate,object", '"Atlas,uses,Beacon', *["Cairn,uses,Delta"] * 1500, 'Disk 5",uses,Echo']
     graph = from_triples_table("\n".join(rows))
 
@@ -158,7 +158,7 @@ def test_a_quote_that_is_not_closed_costs_one_row():
 
 
 def test_a_row_that_is_too_short_is_skipped():
-    """And one with a cell beyond all bounds."""
+    """A row with a cell above the size limit is skipped too."""
     graph = from_triples_table(f"subject,predicate,object\nAtlas,uses\n{'x' * 200_000},uses,Beacon\nCairn,uses,Delta")
 
     assert ends(graph) == [("Cairn", "uses", "Delta")]

@@ -64,7 +64,7 @@ def test_attributes_go_by_many_names(direction, label, type, relation, space):
 
 
 def test_tags_may_carry_a_prefix():
-    """As long as it stands for GraphML, which nobody checks."""
+    """The namespace of the prefix is not checked."""
     graph = from_graphml(
         '<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns"><g:graph><g:node id="a"><g:data key="label">Atlas'
         '</g:data></g:node><g:edge source="a" target="b"/></g:graph></g:graphml>'
@@ -109,7 +109,7 @@ def test_graphs_stored_by_lightrag_are_read():
 
 
 def test_a_default_label_names_nobody():
-    """Otherwise all nodes would become one."""
+    """Otherwise all nodes would become one entity."""
     key = '<key id="d0" for="node" attr.name="label" attr.type="string"><default>Node</default></key>'
 
     assert names(from_graphml(f'<graphml>{key}<graph><node id="a"/><node id="b"/></graph></graphml>')) == ["a", "b"]
@@ -125,7 +125,7 @@ def test_a_default_label_names_nobody():
     ],
 )
 def test_a_doctype_is_refused(declaration):
-    """Whatever it declares: entities can grow without bound, or read other files."""
+    """It could declare entities that expand without bound or read other files."""
     with pytest.raises(InputError, match="DOCTYPE") as caught:
         from_graphml(f'<?xml version="1.0"?>{declaration}<graphml><graph><node id="a"/></graph></graphml>')
 
@@ -141,7 +141,7 @@ def test_the_word_doctype_in_a_text_is_no_declaration():
 
 
 def test_what_stands_before_a_fault_is_kept():
-    """And the line of the error is reported."""
+    """The line of the error is reported."""
     graph = from_graphml(
         '<graphml><graph>\n<node id="a"/>\n<edge source="a" target="a"/>\n<node id="b" & /></graph></graphml>'
     )
@@ -169,7 +169,7 @@ def test_nodes_and_edges_without_names_are_skipped():
 
 
 def test_depth_does_not_matter():
-    """Neither tags nor the lists in a text are followed by recursion."""
+    """Neither tags nor lists in a text are parsed by recursion."""
     depth = 100_000
     deep = from_graphml("<graphml>" + "<graph>" * depth + '<node id="a"/>' + "</graph>" * depth + "</graphml>")
     lists = from_graphml(f'<graphml><node id="a"><data key="notes">{"[" * depth}</data></node></graphml>')

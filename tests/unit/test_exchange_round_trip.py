@@ -83,7 +83,7 @@ def with_ends(graph):
 
 
 def keep_triples(graph):
-    """Only ends, with their types and the passages of their relations."""
+    """Return a graph with only the ends of relations, their types and the passages of their relations."""
     types = {entity.name: entity.type for entity in graph.entities}
     passages = {name: {} for name in ends(graph)}
     for relation in graph.relations:
@@ -131,7 +131,7 @@ def test_what_is_written_can_be_read(tmp_path_factory, form, graph):
 
 @pytest.mark.parametrize("form", FILES)
 def test_writing_drops_lone_surrogates(form):
-    """So that the text can be saved."""
+    """The text can then be encoded."""
     graph = GivenGraph(relations=(GivenRelation(source="Atl\ud800as", target="Beacon", type="uses"),))
     text = write_graph(graph, form=form)
 
@@ -141,5 +141,5 @@ def test_writing_drops_lone_surrogates(form):
 
 @pytest.mark.parametrize("form", FILES)
 def test_an_empty_graph_can_be_written(form):
-    """As an empty file, or one with nothing but its frame."""
+    """The file is empty, or has only the outer elements."""
     assert "Atlas" not in write_graph(GivenGraph(), form=form)

@@ -37,7 +37,7 @@ def test_every_chunk_is_about_the_title():
 
 @pytest.mark.parametrize("title", ["", "—", "1234", "x", "v2.3.1", " ".join(["word"] * 13), "w" * 81])
 def test_a_title_that_names_nothing_is_left_out(title):
-    """Then nothing is claimed of it either."""
+    """No relation of it is claimed either."""
     extraction = extract("See [[Ledger]] for more about this.", title=title, metadata={"owner": "Payments Team"})
     assert names(extraction, "title") == []
     assert extraction.claims == ()
@@ -56,7 +56,7 @@ def test_the_id_that_opens_a_title_is_an_alias(title):
 
 
 def test_the_type_comes_from_metadata_first():
-    """What the author says beats what the text looks like."""
+    """Metadata takes precedence over the text."""
     text = "Ledger is a book of accounts."
     assert find(extract(text, title="Ledger", metadata={"type": "Service"}), "ledger", "title").type == "service"
     assert find(extract(text, title="Ledger"), "ledger", "title").type == "book"
@@ -255,7 +255,7 @@ def test_records_in_json_are_entities():
 
 
 def test_a_note_in_prose_does_not_describe_the_document():
-    """Only `summary` and `description` do; a named record may use more."""
+    """Only `summary` and `description` do; a named record may use more fields."""
     text = "Stores all the sessions.\n\nNote: never restart it by hand."
     assert find(extract(text), "session store", "title").description == "Stores all the sessions."
 
@@ -353,7 +353,7 @@ def test_weak_names_are_capped():
 
 
 def test_long_names_are_dropped():
-    """Nobody calls a thing by a sentence."""
+    """A sentence is not a name."""
     assert names(extract(f"See [[{'Long Name ' * 9}]] and “{'x' * 90}”."), "link", "quoted") == []
 
 
@@ -372,7 +372,7 @@ def test_a_large_chunk_is_read(form):
     st.text(max_size=30),
 )
 def test_no_text_is_refused(text, form, title):
-    """Whatever comes in: no exception, sound keys, claims between nominated names."""
+    """Any input gives valid keys and claims between nominated names, without an exception."""
     extraction = extract(text, form=form, title=title, heading=(text[:40],), metadata={"owner": text[:20], "x": [text]})
     keys = {n.key for n in extraction.nominations}
     assert all(n.key == name_key(n.name) and len(n.name) <= 80 for n in extraction.nominations)

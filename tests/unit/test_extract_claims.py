@@ -235,7 +235,7 @@ def test_an_unknown_relation_has_an_inverse_too(type, other):
 
 @pytest.mark.parametrize("type", ["depends_on", "used_by", "related_to", "has_team", "team_of", "leads", "sponsors_of"])
 def test_a_relation_is_found_by_the_name_from_its_other_end(type):
-    """What `inverse` makes of a name leads back to it."""
+    """`inverse` of an inverse name returns the original name."""
     assert type in spellings(inverse(type))
     assert spellings(type)[0] == type
 

@@ -43,7 +43,7 @@ def test_a_term_that_a_shortcode_links_is_a_name():
 
 
 def test_containers_scripts_and_attributes_are_no_text():
-    """Neither their first lines nor their names are read, and a title loses its id."""
+    """Their first lines and names are not read, and a title loses its id."""
     text = "<script setup>\nimport Spread Sheet from 'x'\n</script>\n:::tip Big News\nSee Night Train.\n:::\n"
     found = extract(f'{text}!!! note "Old News"\n', title="Watchers {#watchers}")
     assert names(found, "title") == ["Watchers"]
@@ -72,7 +72,7 @@ def test_a_licence_names_nothing(source):
 
 
 def test_a_record_that_is_named_by_its_line_has_no_topic():
-    """Nobody looks up `questions.jsonl#L12`."""
+    """`questions.jsonl#L12` is not a name."""
     assert names(extract("Some text.", title="questions.jsonl#L12"), "title") == []
 
 

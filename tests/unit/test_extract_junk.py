@@ -31,7 +31,7 @@ def test_a_type_is_a_noun(rest, type):
 
 
 def test_a_parameter_is_no_thing_of_its_own():
-    """Else every `Name:` would be a mention of it. What code calls a tool may be one."""
+    """Otherwise every `Name:` would be a mention. A name of a tool in code may be an entity."""
     found = extract("`name` is the name of the format. `ripgrep` is a search tool.", title="Archives")
     assert names(found, "definition") == ["ripgrep"]
 

@@ -24,7 +24,7 @@ def texts(text, form="markdown"):
     ],
 )
 def test_sentences_end_where_they_should(text, expected):
-    """Not behind initials, titles and abbreviations."""
+    """Initials, titles and abbreviations do not end a sentence."""
     assert texts(text) == expected
 
 
@@ -69,7 +69,7 @@ def test_comments_and_docstrings_are_the_prose_of_code():
 @pytest.mark.parametrize("form", ["text", "markdown", "code"])
 @given(text=st.text(max_size=300))
 def test_marks_lie_inside_their_sentence(text, form):
-    """And no sentence is longer than allowed."""
+    """No sentence exceeds the maximum length."""
     for sentence in read_sentences(text * 9, form=form):
         assert 0 < len(sentence.text) <= MAX_SENTENCE_CHARACTERS or sentence.role == "heading"
         assert all(0 <= mark.start < mark.end <= len(sentence.text) for mark in sentence.marks)
@@ -83,5 +83,5 @@ def test_texts_are_cut_between_words():
 
 
 def test_one_line_without_markdown():
-    """For titles and descriptions."""
+    """Titles and descriptions use this."""
     assert strip_markup("A **bold**\n[link](x) to [[Page|it]]") == "A bold link to it"

@@ -76,7 +76,7 @@ def test_quoted_texts_are_nominated_weakly():
 
 
 def test_headings_are_weak_and_about_the_chunk():
-    """Also those inside the text of joined sections; `Why` is nominated, `Context` says nothing."""
+    """Headings of joined sections are included; `Why` is nominated, `Context` is not."""
     extraction = extract("## Sharp edges\n\nText.\n\n## Context\n\nText.", heading=("Why", "会话续期"))
     assert names(extraction, "heading") == ["Why", "会话续期", "Sharp edges"]
     assert names(extraction, "term") == ["会话续期"]

@@ -33,7 +33,7 @@ def chain(engine):
 
 
 def state(engine):
-    """What can be seen of the graph."""
+    """Return the visible content of the graph."""
     answers = [engine.query(text, gate=False) for text in (ASKED, NAMED, '"Kestrel Works"')]
     found = [[(p.chunk.id, p.score, p.graph) for p in a.evidence] for a in answers]
     around = engine.entities.neighbours("Tide Gauge", hops=3)
@@ -120,7 +120,7 @@ def test_a_name_of_a_document_keeps_its_words(engine, name):
 
 
 def test_a_word_typed_small_is_a_name_where_there_is_no_other(engine):
-    """And `user`, of whom most facts are, is none at all."""
+    """`user`, the subject of most facts, is not a name."""
     engine.memory.add("water", "fills", object="Canteen Menu")
     engine.memory.add("user", "likes", object="Canteen Menu")
 
@@ -130,7 +130,7 @@ def test_a_word_typed_small_is_a_name_where_there_is_no_other(engine):
 
 
 def test_a_name_counts_less_the_more_facts_join_it_with(chain):
-    """As one does that many chunks mention: it leads everywhere."""
+    """The rule is the same as for names in many chunks."""
 
     def seed():
         relations = relations_in(chain.store, at=NOW)
@@ -181,7 +181,7 @@ def test_single_entities_are_shown_with_their_facts(chain):
 
 
 def test_what_has_values_or_was_declared_is_known_too(engine):
-    """Nothing leads on from it, so no question starts there."""
+    """It has no links, so no question starts there."""
     engine.memory.add("Kestrel Works", "founded in", "1931")
     engine.store.facts.write([], entities=[FactEntity(key="zolt", name="Zolt", declared=True)])
 
@@ -194,7 +194,7 @@ def test_what_has_values_or_was_declared_is_known_too(engine):
 
 @pytest.mark.parametrize("end", ["reject", "expire", "forget"])
 def test_without_its_facts_it_is_gone(engine, end):
-    """As if they had never been stated: answers, choices, neighbours and the list."""
+    """Answers, choices, neighbours and the list are as if the facts had never been stated."""
     before = state(engine)
     made = [
         engine.memory.add("Tide Gauge", "made by", object="Kestrel Works").fact,
@@ -209,7 +209,7 @@ def test_without_its_facts_it_is_gone(engine, end):
 
 
 def test_only_facts_of_the_time_and_of_the_namespace_count(database, clock, engine):
-    """Not those to come, nor superseded ones, nor anybody else's."""
+    """Future facts, superseded facts and facts of other namespaces are ignored."""
     other = open_on(database, clock, store_namespace="other")
     other.memory.add("Tide Gauge", "made by", object="Kestrel Works")
     other.memory.add("Kestrel Works", "rents from", object="Harbour Office")
@@ -250,7 +250,7 @@ def test_what_leads_nowhere_else_takes_nothing(engine):
 
 
 def test_it_keeps_out_no_entity_of_documents(chain):
-    """Where few links are followed, there are as many of both kinds."""
+    """With a small limit, the same number of both kinds is followed."""
     chain.memory.add("Tide Gauge", "near", object="Pilot Roster", confidence=0.5)
 
     assert {"Pilot Roster.md", "Harbour Office.md"} <= walked(chain, max_edges=1).keys()
@@ -290,7 +290,7 @@ def test_a_document_about_it_makes_it_an_entity_of_documents(chain):
 
 
 def test_the_block_for_a_model_has_its_facts(chain):
-    """Where the question names it, and where it stands beside what the question names."""
+    """The entity is named in the question, or is a neighbour of one that is."""
     named, beside = (
         chain.context(chain.query(asked, method="graph", gate=False), format="graph").text for asked in (NAMED, ASKED)
     )
@@ -328,7 +328,7 @@ def test_a_fact_of_another_time_is_still_looked_up(engine):
 
 
 def test_without_facts_nothing_of_them_is_read(engine, monkeypatch):
-    """Neither where names are looked for nor on the way; ids and quotes do not even ask whether there are any."""
+    """Lookup and walk read no facts; ids and quoted names do not check for facts."""
     facts = type(engine.store.facts)
 
     def refuse(*args, **kwargs):

@@ -162,7 +162,7 @@ def memories(draw):
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(records=memories(), copies=st.booleans())
 def test_a_memory_file_survives_the_round_trip(tmp_path_factory, records, copies):
-    """Whatever its order and script; lines that stand twice are one; both stores write the same."""
+    """Order and script do not matter; repeated lines are merged; both stores write the same file."""
     path = tmp_path_factory.mktemp("memory") / "memory.jsonl"
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     path.write_text("".join(lines * (1 + copies)), encoding="utf-8")
@@ -223,7 +223,7 @@ def test_what_is_here_stays_as_it_is(engine, write):
 
 
 def test_a_second_confirmed_value_is_refused(write):
-    """Nothing is written, and it is said which two."""
+    """Nothing is written, and the error names both facts."""
     with open_on(MemoryDatabase()) as engine:
         for city in ("Berlin", "Lisbon"):
             engine.memory.confirm(engine.memory.add("user", "lives in", object=city).fact.id)
@@ -296,7 +296,7 @@ def test_what_is_no_file_of_facts_is_refused(engine, tmp_path, data):
 
 
 def test_facts_are_relations_of_an_exported_graph_on_request(engine):
-    """Those that hold and lead to an entity, by the names the graph has for things."""
+    """Only valid facts with an entity as object are exported, under the names of the graph."""
     live(engine)
     engine.memory.add("AUTH services", "dependsOn", object="Session Store", confidence=0.05)
     plain, full = export_graph(engine), export_graph(engine, facts=True)

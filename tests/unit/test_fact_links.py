@@ -45,7 +45,7 @@ def test_the_walk_goes_on_over_several_facts(engine):
 
 
 def test_only_facts_that_hold_now_are_followed(engine, clock):
-    """Not yet, no longer, rejected, forgotten: none of them; staged and confirmed ones both."""
+    """Staged and confirmed facts are followed; future, ended, rejected and forgotten ones are not."""
     fact = engine.memory.add("Tide Gauge", "near", object="Harbour Office", valid_from=NOW + DAY).fact
     assert "Harbour Office.md" not in walked(engine)
     clock.now += DAY
@@ -71,7 +71,7 @@ def test_literals_lead_nowhere(engine):
 
 
 def test_another_name_of_an_entity_leads_to_it(engine):
-    """As everywhere in the graph."""
+    """The rule is the same everywhere in the graph."""
     engine.entities.alias("Harbour Office", "Quay House")
     engine.memory.add("Tide Gauge", "owned by", object="Quay House")
 
@@ -107,7 +107,7 @@ def test_the_other_algorithms_follow_facts_too(engine, algorithm):
 
 
 def test_neighbours_paths_and_the_card_of_an_entity_have_facts(engine):
-    """What can be asked about single entities."""
+    """All calls for single entities include facts."""
     engine.memory.add("Tide Gauge", "owned by", object="Harbour Office", confidence=0.9)
     engine.memory.add("Harbour Office", "keeps", object="Pilot Roster")
 
@@ -124,7 +124,7 @@ def test_neighbours_paths_and_the_card_of_an_entity_have_facts(engine):
 
 
 def test_without_facts_none_are_read(engine, monkeypatch):
-    """One cheap look tells that there is nothing to follow; without the graph there is not even that."""
+    """One cheap check suffices; without the graph there is no check."""
     engine.memory.add("Tide Gauge", "colour", "red")
     facts = type(engine.store.facts)
 
@@ -161,7 +161,7 @@ def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
 
 
 def test_a_hub_is_read_in_part(engine, monkeypatch):
-    """Of a name with many facts the surest are looked at, and of each entity the surest links followed."""
+    """Only the facts of highest confidence are read, and only the strongest links are followed."""
     monkeypatch.setattr(stating, "MAX_LINK_CANDIDATES", 3)
     monkeypatch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", 3)
     monkeypatch.setattr("weft.store.memory.fact_store.MAX_LINK_CANDIDATES", 3)
@@ -218,7 +218,7 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
 
 
 def test_what_a_document_states_is_not_there_again_as_a_fact(engine):
-    """Whatever the field of a note is called, and whichever end says it; the surer of both counts."""
+    """Field names and direction do not matter; the larger weight counts."""
     engine.memory.add("Tide Gauge", "owner", object="Harbour Office", confidence=0.5)
     engine.memory.add("Harbour Office", "owns", object="Tide Gauge", confidence=0.9)
     engine.memory.add("Harbour Office", "keeps", object="Tide Gauge")

@@ -59,7 +59,7 @@ def test_a_fact_fades_after_a_week_since_it_was_made_or_wanted(days, decay):
 
 
 def test_every_factor_can_be_set():
-    """One setting each; what is not set stays."""
+    """Each factor has one setting; the others keep their defaults."""
     fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
     usual = score_factors(fact, at=NOW, options=USUAL)
     cases = {
@@ -119,7 +119,7 @@ def test_confirming_a_value_ends_the_old_one_where_the_new_begins():
 
 
 def test_values_of_different_times_do_not_supersede_each_other():
-    """What ended before the other began is history, not a contradiction."""
+    """A value that ended before the other began is no contradiction."""
     old = make("light", status="confirmed", created=NOW - 9 * DAY, valid_to=NOW - DAY)
     change = lifecycle.confirm(make("dark", id="f2"), rivals=[old], now=NOW)
 
@@ -289,12 +289,12 @@ def test_a_password_may_be_the_subject():
     ],
 )
 def test_words_about_passwords_are_kept(said):
-    """What is stored where, and rules for passwords, tell none."""
+    """Locations of passwords and password rules are not secrets."""
     assert validation.refusal(make(said)) == ""
 
 
 def test_secrets_are_kept_where_the_settings_allow_it():
-    """Only then."""
+    """They are refused otherwise."""
     fact = make("4111111111111111")
 
     assert validation.refusal(fact) and not validation.refusal(fact, allow_secrets=True)

@@ -64,7 +64,7 @@ def test_cues_of_an_overview_are_whole_words(text):
     ],
 )
 def test_ids_are_found(text, ids):
-    """Those of papers in their canonical form; hyphened words, years and numbers are none."""
+    """Paper ids are canonical; hyphenated words, years and numbers are not ids."""
     assert read_question(text).features.ids == ids
 
 
@@ -78,7 +78,7 @@ def test_quoted_text_is_found():
 
 
 def test_a_citation_question_is_seen():
-    """Also in Chinese; what contains such a word is none."""
+    """Chinese is supported; a word that contains a cue is no cue."""
     assert read_question("who cites MAGMA").features.citation == "citing"
     assert read_question("MAGMA的参考文献").features.citation == "references"
     assert read_question("an exciting reference").features.citation == ""
@@ -94,7 +94,7 @@ def test_the_language_is_that_of_most_letters():
 
 @given(st.text(max_size=300))
 def test_any_text_has_features(text):
-    """And quoted text is never empty."""
+    """Quoted text is never empty."""
     seen = read_question(text).features
 
     assert all(seen.quoted)

@@ -126,7 +126,7 @@ class Life:
 
 
 def check_lives(life_, words):
-    """One confirmed value at a time where declared, complete histories, references that lead somewhere."""
+    """Check single-valued predicates, complete histories and valid references."""
     memory, now = life_.memory, life_.now
     facts = {fact.id: fact for fact in memory.list()}
     assert facts.keys() == words.keys()

@@ -58,7 +58,7 @@ def test_a_chunk_found_by_two_channels_beats_one_found_by_one(fuse):
 
 @pytest.mark.parametrize("fuse", [fuse_reciprocal, lambda r: fuse_weighted(r, weights=BOTH)])
 def test_equal_scores_are_ordered_by_id(fuse):
-    """So that two runs and two stores agree."""
+    """Two runs and two stores then agree."""
     hits = tuple(Hit(id, 1, 0.5) for id in "dacb")
 
     assert ids(fuse({"keyword": Ranking(hits=hits)})) == ["a", "b", "c", "d"]
@@ -66,7 +66,7 @@ def test_equal_scores_are_ordered_by_id(fuse):
 
 @pytest.mark.parametrize("weights", [{"vector": 0.0, "keyword": 1.0}, {"keyword": 1.0}])
 def test_a_channel_of_weight_nothing_adds_nothing(weights):
-    """Not even its chunks with a score of 0."""
+    """Its chunks are not added with score 0 either."""
     rankings = {"vector": ranking(("a", 0.9)), "keyword": ranking(("b", 3))}
 
     assert ids(fuse_weighted(rankings, weights=weights)) == ["b"]
@@ -110,7 +110,7 @@ def test_every_embedder_has_the_same_say(shift, scale):
 
 
 def test_a_small_namespace_leans_on_the_background_of_the_embedder():
-    """One chunk says nothing about what is average."""
+    """One chunk is not enough to estimate a mean."""
     alone = ranking(("a", 0.5), mean=0.5, deviation=0.0, count=1)
     score = fuse_weighted({"vector": alone}, weights=BOTH, background=(0.1, 0.1))[0].score
 

@@ -120,7 +120,7 @@ def test_where_a_filter_leaves_nothing_we_are_sure_of_nothing():
 
 
 def test_no_hits_are_no_match():
-    """For every set of channels."""
+    """This is true for every set of channels."""
     for rankings in ({}, {"vector": Ranking()}, {"keyword": Ranking()}, {"vector": Ranking(), "keyword": Ranking()}):
         verdict = gate([], rankings, calibration=SHIPPED)
         assert (verdict.status, verdict.kept, verdict.rejected) == ("no_match", (), ())
@@ -133,7 +133,7 @@ COSINES = st.dictionaries(st.sampled_from("abcdef"), st.floats(-1, 1), max_size=
 
 @given(COSINES, SHARES, st.booleans(), st.booleans())
 def test_what_is_not_no_match_shows_something_and_what_is_shows_nothing(cosines, shares, trusted, words):
-    """And every hit is either kept or rejected, in order."""
+    """Every hit is either kept or rejected, in order."""
     rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
     verdict = decide(trusted=trusted, **rankings)
 
@@ -167,7 +167,7 @@ def test_a_better_best_chunk_never_loses_confidence(cosines, shares, more):
 
 @given(COSINES, SHARES, st.booleans(), st.booleans())
 def test_what_text_may_show_is_what_it_would_keep_alone(cosines, shares, trusted, words):
-    """Whatever the graph found and supports."""
+    """The graph does not change the relevant text hits."""
     rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
     text = [Hit(id, rank, 1.0 / rank) for rank, id in enumerate({**cosines, **(shares if words else {})}, start=1)]
     seen = {channel: ranking for channel, ranking in rankings.items() if trusted or channel != "vector"}
@@ -223,7 +223,7 @@ def test_a_probability_becomes_a_status_at_the_thresholds():
 
 @pytest.mark.parametrize(("trust", "status", "kept"), [(1.0, "low_confidence", ["far"]), (0.55, "no_match", [])])
 def test_a_trusted_graph_answers_where_words_and_meaning_find_nothing(trust, status, kept):
-    """What the text found stays away, and the answer is marked as uncertain."""
+    """Text hits are dropped, and the confidence is low."""
     rankings = {"vector": vector(a=0.05), "keyword": keyword(a=0.02), "graph": Ranking(hits=_hits({"far": 0.5}))}
     hits = [Hit("a", 1, 0.5), Hit("far", 2, 0.1)]
     verdict = gate(hits, rankings, calibration=SHIPPED, trust=trust, text=hits[:1])
@@ -253,7 +253,7 @@ def test_how_far_a_question_is_covered_is_asked_where_there_is_doubt():
 
 
 def test_where_no_vector_counts_the_mean_of_all_stands_for_the_best():
-    """Else a question would be judged by its words alone, which asks for less."""
+    """Otherwise the question would be judged by its words alone, with a lower threshold."""
     nothing = Ranking(hits=(), mean=0.05, deviation=0.1, count=100)
 
     assert best_scores({"vector": nothing, "keyword": keyword(a=0.3)}) == (0.05, pytest.approx(0.3))

@@ -88,7 +88,7 @@ def test_spreading_activation_keeps_the_best_round(weights, seeds, relevance, pr
 
 @given(WEIGHTS, SEEDS, st.integers(0, 5), st.integers(1, 4))
 def test_a_bounded_frontier_keeps_the_strongest(weights, seeds, keep, rounds):
-    """Of every round at most `keep` entries go on, those that come first by strength, then by id."""
+    """Each round keeps at most `keep` entries, by strength, then by id."""
     given_to = []
     spread = over(weights)
 
@@ -105,7 +105,7 @@ def test_a_bounded_frontier_keeps_the_strongest(weights, seeds, keep, rounds):
 
 @given(WEIGHTS, SEEDS, st.randoms())
 def test_the_order_of_the_seeds_makes_no_difference(weights, seeds, random):
-    """Not in the last bit either, and the answer is in the order of ids."""
+    """The results are bit-identical and ordered by id."""
     shuffled = list(seeds.items())
     random.shuffle(shuffled)
     first = activate(over(weights), seeds, coefficients=pagerank(0.5, 4))
@@ -139,12 +139,12 @@ def test_the_example_of_the_module_is_right():
 
 
 def test_no_coefficients_activate_nothing():
-    """There is not even a round for the seeds."""
+    """The seeds are not activated either."""
     assert activate(over({("a", "b"): 1.0}), {"a": 1.0}, coefficients=()) == {}
 
 
 def test_a_cycle_comes_round_again():
-    """What returns to the seed adds to it."""
+    """Activation that returns to the seed is added to it."""
     found = activate(over({("a", "b"): 1.0, ("b", "a"): 1.0}), {"a": 3.0}, coefficients=decay(0.5, 2))
 
     assert found == {"a": 1.25, "b": 0.5}
@@ -161,7 +161,7 @@ def test_seeds_may_be_left_out_of_the_answer():
 
 
 def test_a_closed_gate_stops_the_walk():
-    """What is irrelevant to the question is not walked through."""
+    """Irrelevant nodes are not passed."""
     weights = {("a", "b"): 1.0, ("b", "c"): 1.0}
     gate = {"a": 1.0, "b": 0.0, "c": 1.0}.__getitem__
 

@@ -55,7 +55,7 @@ def test_the_walk_reaches_what_words_do_not(engine):
 
 
 def test_the_graph_alone_answers_by_method_graph(engine):
-    """Only the graph channel is asked; what is not connected does not come."""
+    """Only the graph channel is searched; unconnected chunks are not returned."""
     result = engine.query("OAuth Provider", method="graph")
 
     assert result.status == "ok"
@@ -132,7 +132,7 @@ def test_the_graph_can_be_switched_off(engine):
 
 
 def test_the_graph_alone_says_why_it_was_not_asked(engine):
-    """Not only that nothing was found."""
+    """The reason is in the notes."""
     off = engine.query("OAuth Provider", method="graph", graph={"enabled": False})
     unknown = engine.query("nothing of the kind", method="graph", graph={"min_similarity": 1.0})
 
@@ -143,7 +143,7 @@ def test_the_graph_alone_says_why_it_was_not_asked(engine):
 
 
 def test_expand_adds_at_most_so_many_chunks_of_neighbours(engine):
-    """One hop reaches what depends on it, two hops the next; each chunk knows its relation and weight."""
+    """Each hop adds its neighbours; each chunk has its relation and weight."""
     one = engine.query("OAuth Provider", method="graph", graph={"algorithm": "expand", "min_graph_score": 0.7})
     two = engine.query(
         "OAuth Provider", method="graph", graph={"algorithm": "expand", "max_hops": 2, "min_graph_score": 0.7}

@@ -46,7 +46,7 @@ def test_a_relation_to_an_entity_without_a_name_is_not_shown():
 
 
 def test_a_relation_that_no_section_names_is_listed_without_a_description():
-    """Else it would be nowhere."""
+    """Otherwise it would be missing."""
     context = block(GraphView(relations=(relation("a", "b", weight=7.25),), names={"a": "A", "b": "B"}))
 
     assert context.text.endswith('### Relevant Relationships\n- A -> B: "uses" (strength: 7.2)\n')
@@ -98,7 +98,7 @@ def test_a_long_section_keeps_some_of_both_names_and_description():
 
 
 def test_a_long_description_of_a_relation_is_cut():
-    """So that the other entities fit."""
+    """The other entities then fit."""
     view = GraphView(
         relations=(relation("a", "b", weight=9, description="word " * 500), relation("b", "a", weight=2)),
         names={"a": "A", "b": "B"},
@@ -122,7 +122,7 @@ def test_sections_leave_room_for_relationships():
 
 
 def test_a_small_budget_shows_an_entity_before_relationships():
-    """And counts everything that is missing."""
+    """The last line counts all omitted items."""
     context = block(SAMPLE, query_entities=["Auth Service"], budget=80)
 
     assert [source["name"] for source in context.sources] == ["Auth Service"]
@@ -131,7 +131,7 @@ def test_a_small_budget_shows_an_entity_before_relationships():
 
 
 def test_of_equal_relations_those_of_the_first_entities_come_first():
-    """What a question is about stands before what leads on from there."""
+    """Entities of the question come before their neighbours."""
     view = GraphView(
         entities=(entity("z"), entity("a"), entity("b")),
         relations=(relation("a", "b"), relation("b", "z"), relation("b", "x"), relation("x", "b", weight=6)),
@@ -157,7 +157,7 @@ def test_why_there_is_no_block_is_said_in_one_line_or_not_at_all(budget):
 
 @given(VIEWS, st.integers(0, 600), st.integers(0, 150), st.integers(1, 7))
 def test_the_budget_is_never_exceeded(view, budget, per_entity, odd):
-    """Whatever the graph and however tokens are counted; and what is left out is said."""
+    """This is true for any graph and token counter; omitted items are counted."""
 
     def count(text):
         return estimate_tokens(text) + (odd if odd > 1 and text and len(text) % odd == 0 else 0)
@@ -174,7 +174,7 @@ def test_the_budget_is_never_exceeded(view, budget, per_entity, odd):
 
 @given(VIEWS)
 def test_a_generous_budget_leaves_nothing_out(view):
-    """Then the text has no last line."""
+    """The text has no last line."""
     assert block(view, budget=10**6, per_entity=10**6).omitted == 0
 
 

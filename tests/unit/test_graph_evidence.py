@@ -66,7 +66,7 @@ def test_relationships_are_listed_below_the_entities():
 
 
 def test_entities_take_at_most_a_quarter():
-    """What is left out is counted with the evidence that is."""
+    """Omitted entities are counted with the omitted evidence."""
     many = tuple(entity(f"e{i:02}", description="It is described at some length. " * 20) for i in range(40))
     context = evidence(make_evidence("word " * 5000), graph=GraphView(entities=many), budget=1000)
     head, body = context.text.split("\n---\n\n", 1)
@@ -124,7 +124,7 @@ def test_the_block_stands_behind_the_evidence_and_one_line_tells_of_both():
 
 @given(st.lists(st.integers(0, 300), max_size=4), VIEWS, VIEWS, st.integers(0, 900), st.integers(1, 7))
 def test_a_block_never_breaks_the_budget_nor_displaces_all_evidence(sizes, view, behind, budget, odd):
-    """Also where entities stand before the evidence as well; the last line counts what is missing."""
+    """This is true with entities before the evidence too; the last line counts omitted items."""
 
     def count(text):
         return estimate_tokens(text) + (odd if odd > 1 and text and len(text) % odd == 0 else 0)

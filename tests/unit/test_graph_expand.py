@@ -75,7 +75,7 @@ def test_fewer_hops_count_more_than_weight():
 
 
 def test_of_equal_paths_the_one_with_smaller_ids_is_reported():
-    """Whatever order the store gives relations in."""
+    """The order of relations in the store does not matter."""
     relations = [relation(*pair, 5, type) for pair in ("ac", "ab", "cd", "bd") for type in ("uses", "knows")]
     for given_relations in (relations, relations[::-1]):
         found = neighbourhood(["a"], fetch=fetching(given_relations), inverse=inverse, max_hops=2)
@@ -96,7 +96,7 @@ def test_the_threshold_is_compared_before_decay():
 
 
 def test_one_hop_is_the_default():
-    """What is two hops away is left out."""
+    """Entities two hops away are left out."""
     assert around("a", relation("a", "b"), relation("b", "c")) == [("b", 1, 5)]
 
 
@@ -110,7 +110,7 @@ def test_types_can_be_limited():
 
 
 def test_seeds_are_not_their_own_neighbours():
-    """Neither through a cycle, nor a relation to themselves, nor each other."""
+    """Cycles, self-relations and relations between seeds are checked."""
     relations = [relation("a", "a"), relation("a", "b"), relation("b", "c"), relation("c", "a")]
 
     assert around("ab", *relations, max_hops=3) == [("c", 1, 5)]
@@ -130,7 +130,7 @@ def test_no_seeds_have_no_neighbours():
 
 
 def test_no_more_than_the_strongest_are_walked_on_from():
-    """What is cut does not come back over a longer path."""
+    """A dropped entity does not return over a longer path."""
     star = [relation("a", f"n{i}", 3 + i / 10) for i in range(50)]
     queried = []
 

@@ -25,7 +25,7 @@ def test_the_pairs_of_the_design_come_in_its_order():
 
 
 def test_an_expansion_knows_where_it_comes_from():
-    """So that its results can be explained."""
+    """Its results can then be explained."""
     assert expansion_queries(FASTAPI, {"1": [("4", "uvicorn", 2)]}) == [
         Expansion(query="FastAPI uvicorn", score=pytest.approx(1 / 3), seed_id="1", neighbour_id="4", hops=2)
     ]
@@ -69,7 +69,7 @@ NAMED = st.integers(0, 6).map(lambda i: (str(i), f"name {i}"))
     st.dictionaries(st.integers(0, 6).map(str), st.lists(st.tuples(NAMED, st.integers(1, 3)))),
 )
 def test_no_pair_occurs_twice_and_proximity_falls(seeds, neighbours):
-    """Whatever the graph looks like."""
+    """This is true for any graph."""
     flat = {id: [(*entity, hops) for entity, hops in found] for id, found in neighbours.items()}
     found = expansion_queries(seeds, flat, max_expansions=100)
     pairs = [frozenset({e.seed_id, e.neighbour_id}) for e in found]

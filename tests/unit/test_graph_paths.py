@@ -28,7 +28,7 @@ def ids(steps):
 
 
 def test_steps_say_how_each_relation_was_walked():
-    """Also those that were found from the far end."""
+    """Steps found from the far end are included."""
     steps = path("a", "d", relation("a", "b", 8), relation("c", "b", 6, "cites"), relation("c", "d", 4))
 
     assert [(s.source_id, s.type, s.weight, s.target_id, s.direction) for s in steps] == [
@@ -60,7 +60,7 @@ def test_an_entity_is_connected_with_itself():
 
 
 def test_what_is_not_connected_has_no_path():
-    """Nor what is too far away."""
+    """Entities beyond the maximum distance have none either."""
     chain = [relation(*pair) for pair in ("ab", "bc", "cd", "de", "ef")]
 
     assert path("a", "z", *chain) is None
@@ -129,7 +129,7 @@ def test_the_best_path_is_found_in_any_small_graph(pairs, max_hops):
 
 @given(st.lists(PAIRS, max_size=12), st.integers(1, 3), st.randoms())
 def test_a_narrow_search_gives_a_real_path_without_a_loop(pairs, width, random):
-    """And the same one however the relations are ordered."""
+    """The order of relations does not matter."""
     relations = [relation(*pair) for pair in pairs]
     steps = path("a", "f", *relations, width=width)
     shuffled = list(relations)

@@ -47,7 +47,7 @@ def scores(engine, **graph):
     ],
 )
 def test_ranks_of_text_and_graph_count_by_their_weights(engine, set_to, score):
-    """One half each where nothing is set; the page itself is the first of both."""
+    """Both have weight 0.5 by default; the page itself is first in both."""
     assert scores(engine, fusion="rrf", **set_to)["OAuth Provider"] == pytest.approx(score)
 
 
@@ -81,7 +81,7 @@ def test_the_number_of_names_a_question_starts_from_is_set(engine):
 
 
 def test_what_is_close_in_meaning_is_set_by_number_and_cosine(engine):
-    """Where nothing is named; the calibration decides the cosine unless it is set."""
+    """This applies if nothing is named; the calibration sets the default cosine."""
 
     def close(**graph):
         return engine.query("identity tokens, signatures, pages", method="mix", gate=False, graph=graph)

@@ -26,7 +26,7 @@ def test_entities_that_explain_half_of_the_question_are_trusted_in_full():
 
 
 def test_trust_grows_with_what_is_explained():
-    """One word of eight is a quarter of the half that is enough."""
+    """One word of eight is a quarter of the required half."""
     question = "Why did Redis lose sessions during one failover last March evening?"
 
     assert trust_in(question, seed("Redis"), eRedis=1) == pytest.approx(1 / 9 / 0.5)
@@ -57,7 +57,7 @@ def test_entities_found_by_meaning_only_decide_between_equals():
 
 @pytest.mark.parametrize("question", ["", "who is it?", "???"])
 def test_nothing_recognised_is_no_trust(question):
-    """Nor does a question of nothing but question words divide by zero."""
+    """A question of question words alone does not divide by zero."""
     assert graph_trust(read_question(question), [], defining_chunks={}) == 0.0
     assert graph_trust(read_question(question), [seed("It")], defining_chunks={"eIt": 1}) == 1.0
 
@@ -67,7 +67,7 @@ def hits(**scores):
 
 
 def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
-    """Or nearly the best; one far behind says little."""
+    """A text hit near the best counts too, one far behind does not."""
     walk = hits(home=0.5, next=0.05)
 
     assert agreement(hits(home=0.9, other=0.1), walk) == 1.0

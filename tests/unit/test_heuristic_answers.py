@@ -57,19 +57,19 @@ def test_no_entity_and_no_text_make_the_second(engine):
 
 @pytest.mark.parametrize("method", ["mix", "graph", "hybrid", "vector", "keyword", "auto"])
 def test_with_the_graph_switched_off_it_is_one_half(engine, method):
-    """Whatever is asked."""
+    """This is true for any question."""
     assert engine.query(NAMING, method=method, graph={**HEURISTIC, "enabled": False}).confidence == 0.5
 
 
 def test_a_method_that_does_not_ask_the_graph_goes_without_it(engine):
-    """As the tool does without `useGraph`."""
+    """The tool behaves the same without `useGraph`."""
     assert engine.query(NAMING, method="hybrid", graph=HEURISTIC).confidence == 0.5
 
 
 @pytest.mark.parametrize("asked", [NAMING, NAMELESS, "zebra crossing etiquette"])
 @pytest.mark.parametrize("gate", [True, False])
 def test_the_status_stays_that_of_the_gate(engine, asked, gate):
-    """And so does what is shown where the graph is not asked."""
+    """The shown results stay the same too if the graph is not searched."""
     usual = engine.query(asked, method="hybrid", gate=gate)
     found = engine.query(asked, method="hybrid", gate=gate, graph=HEURISTIC)
 

@@ -69,7 +69,7 @@ def test_an_entity_is_a_document_with_all_that_is_said_of_it():
 
 
 def test_what_relations_go_out_from_has_a_document_though_it_is_not_listed():
-    """And what is only named by others has none: nothing could stand in it."""
+    """An entity that is only a target has none, because its page would be empty."""
     plan = plan_graph(DEPENDS, GivenEntity(name="Session Store", type="store"))
 
     assert [document.title for document in plan.documents] == ["Auth Service"]
@@ -85,7 +85,7 @@ def test_an_entity_that_nothing_is_said_of_is_still_one():
 
 
 def test_two_spellings_of_a_name_share_a_document():
-    """For they are one entity."""
+    """They are one entity."""
     plan = plan_graph(AUTH, GivenEntity(name="auth services", description="Old."))
 
     assert [document.text for document in plan.documents] == ["Signs tokens.\nOld."]
@@ -93,7 +93,7 @@ def test_two_spellings_of_a_name_share_a_document():
 
 
 def test_another_name_of_two_things_stands_for_itself():
-    """Where both are said in one place; otherwise the store finds out."""
+    """This applies if both are in one place; otherwise the store resolves it."""
     passages = [GivenPassage(id="p", text="text")]
     both = [GivenEntity(name=name, aliases=("AS",), passages=("p",)) for name in ("Auth Service", "Asset Store")]
     (document,) = plan_graph(*both, passages=passages).documents
@@ -160,7 +160,7 @@ def test_notes_have_a_document_even_if_their_entity_has_a_passage():
 
 
 def test_passages_that_are_nowhere_count_as_none():
-    """What names them becomes a document."""
+    """Their statements become documents."""
     plan = plan_graph(GivenEntity(name="Auth Service", passages=("lost",)))
 
     assert [document.title for document in plan.documents] == ["Auth Service"]

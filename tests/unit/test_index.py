@@ -42,7 +42,7 @@ def index(store, embedder):
 
 
 def test_an_unchanged_document_costs_nothing(index, store, embedder):
-    """Nothing is written, nothing is embedded."""
+    """Nothing is written or embedded."""
     index(doc("a", ALPHA + BETA))
     generation, seen = store.stats().generation, len(embedder.seen)
     receipt = index(doc("a", ALPHA + BETA))
@@ -53,7 +53,7 @@ def test_an_unchanged_document_costs_nothing(index, store, embedder):
 
 
 def test_a_changed_document_embeds_only_its_changed_chunks(index, store, embedder):
-    """Those that stay keep their vectors, wherever they move to."""
+    """Unchanged chunks keep their vectors at any position."""
     index(doc("a", ALPHA + BETA))
     embedder.seen.clear()
     receipt = index(doc("a", GAMMA + BETA + ALPHA))
@@ -70,7 +70,7 @@ def test_a_changed_document_embeds_only_its_changed_chunks(index, store, embedde
 
 
 def test_a_change_of_metadata_alone_embeds_nothing(index, store, embedder):
-    """But it can be filtered and searched by at once."""
+    """The new metadata can be filtered and searched at once."""
     index(doc("a", ALPHA + BETA, metadata={"author": "Ada"}))
     embedder.seen.clear()
     receipt = index(doc("a", ALPHA + BETA, metadata={"author": "Grace"}))
@@ -83,7 +83,7 @@ def test_a_change_of_metadata_alone_embeds_nothing(index, store, embedder):
 
 
 def test_a_change_of_title_embeds_everything(index, embedder):
-    """For the title is part of what is embedded."""
+    """The title is part of the embedded text."""
     index(doc("a", ALPHA + BETA))
     embedder.seen.clear()
 
@@ -112,7 +112,7 @@ def test_equal_passages_of_a_document_are_all_kept(index, store):
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_shapes_what_is_stored_changes_the_hash(change):
-    """So that an equal hash means nothing to do. The order of metadata shapes nothing."""
+    """An equal hash means no work. The order of metadata has no effect."""
     document = doc("a", ALPHA)
 
     assert content_hash(replace(document, **change), options=SPLIT) != content_hash(document, options=SPLIT)
@@ -157,7 +157,7 @@ def test_what_comes_with_a_document_is_said_by_its_first_chunk(index, store, emb
     "kind, expected", [("given", {"owns": 2.0}), ("phrase", {"owns": 2.0, "uses": 7.0})], ids=["given", "extracted"]
 )
 def test_how_two_given_entities_are_related_stands_as_it_was_given(index, store, kind, expected):
-    """Whatever an extractor reads out of the text, which may be made from it; guesses stand beside it."""
+    """Extracted relations between them are dropped; derived ones are kept."""
     names = [Nomination(key=key, name=key.title(), kind=kind) for key in ("atlas", "beacon")]
     claim = Claim(source="atlas", target="beacon", type="owns", weight=2.0)
     brought = Extraction(nominations=tuple(names), claims=(claim,))
@@ -206,7 +206,7 @@ class Breaking(FakeEmbedder):
 
 
 def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(database):
-    """What was written stays, the group that failed is as it was, and nothing is embedded twice."""
+    """Written documents are kept, the failed group is unchanged, and no text is embedded twice."""
     embedder = Breaking()
     store = adopt(database.store("default"), embedder)
     documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * TEXTS_PER_GROUP)]
@@ -260,7 +260,7 @@ def test_a_document_that_cannot_be_kept_is_refused(index, store, embedder, docum
 
 
 def test_a_document_without_a_word_is_kept_without_chunks(index, store, embedder):
-    """There is nothing to find, and the next run need not look again."""
+    """The next run need not read it again."""
     empty = Document(source="a", title="", text="", metadata={"tag": "x"})
 
     assert (index(empty).added, store.stats().chunks, embedder.seen) == (1, 0, [])
@@ -271,7 +271,7 @@ def test_a_document_without_a_word_is_kept_without_chunks(index, store, embedder
 
 
 def test_a_title_alone_can_be_found(index, store, embedder):
-    """As with records that have no text."""
+    """Records without text are found by their title."""
     index(Document(source="a", title="Attention is all you need", text=""))
 
     assert sources(ask(store, embedder, "attention need")) == ["a"]
@@ -307,7 +307,7 @@ def test_what_was_skipped_is_reported(index):
 
 
 def test_without_an_embedder_nothing_is_embedded(database):
-    """And everything is found by its words."""
+    """All documents are found by keywords."""
     store = database.store("plain")
     receipt = index_documents([doc("a", ALPHA)], store=store, embedder=None, options=SPLIT)
 
@@ -341,7 +341,7 @@ RUNS = st.lists(st.lists(st.tuples(st.sampled_from("abc"), PASSAGES), max_size=5
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(RUNS)
 def test_any_history_ends_like_one_run_of_its_last_documents(runs):
-    """And every receipt adds up."""
+    """The counts of every receipt are consistent."""
     database, embedder = MemoryDatabase(), FakeEmbedder()
     store = adopt(database.store("default"), embedder)
     last = {}
@@ -364,7 +364,7 @@ def test_any_history_ends_like_one_run_of_its_last_documents(runs):
 
 
 def test_the_words_of_metadata_are_its_values():
-    """Not its keys, not ids and links, and not truth values."""
+    """Keys, ids, links and booleans are not searched."""
     metadata = {"a": "text", "b": [1, 2.5, None], "c": True, "d": False, "_id": "x", "links": ["y"], "e": 0}
 
     assert metadata_text(metadata).split("\n") == ["text", "1", "2.5", "0"]

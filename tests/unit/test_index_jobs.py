@@ -91,7 +91,7 @@ def store_content(store):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.source)
 def test_a_job_carries_its_document(components, document):
-    """What a worker reads is what was loaded: it comes to the same hash."""
+    """The worker computes the same content hash."""
     info = components.describe(document, None)
     read = read_payload(make_job(document, info, run="r", recipe="x").payload, source="a")
 
@@ -174,7 +174,7 @@ class Failing(FakeEmbedder):
 
 
 def test_one_of_a_group_that_cannot_be_written_takes_no_others_with_it():
-    """What cannot be written together is written one by one."""
+    """A failed group is written one by one."""
     components = make_components(embedder=Failing())
     receipt = index_by_jobs(DOCUMENTS, components, pool=WorkerPool(components))
 
