@@ -262,7 +262,7 @@ def test_a_worker_waits_for_a_store_that_is_away(components, monkeypatch):
 
 
 def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(components, monkeypatch):
-    """What was not begun waits for others, uncounted."""
+    """Jobs that were not started return to the queue without a counted attempt."""
     monkeypatch.setattr("weft.index.batch_writer.TEXTS_PER_GROUP", 1)
     enqueue(components, *DOCUMENTS)
     stop = threading.Event()
@@ -273,7 +273,7 @@ def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(compo
 
 
 def test_a_worker_leaves_jobs_alone_that_want_other_settings(components):
-    """Whatever shapes the index is part of the recipe."""
+    """All settings that affect the index are part of the recipe."""
     enqueue(components, *DOCUMENTS)
     others = [
         replace(components, options=SplitOptions(max_tokens=99)),
@@ -290,7 +290,7 @@ def test_a_worker_leaves_jobs_alone_that_want_other_settings(components):
 
 
 def test_a_job_whose_document_is_damaged_fails(components):
-    """What does not come to the content that was asked for is not written."""
+    """A document with another content hash is not written."""
     (document, *_) = DOCUMENTS
     job = make_job(document, components.describe(document, None), run="r", recipe=components.recipe)
     components.store.jobs.enqueue([replace(job, payload=job.payload.replace("lantern", "torch"))])

@@ -34,12 +34,12 @@ from weft.errors import ConfigError
     ],
 )
 def test_a_password_is_never_shown(db, expected):
-    """Whatever form the address has; where it cannot be told what is the password, nothing is shown."""
+    """If the password cannot be recognised, nothing is shown."""
     assert shown(db) == expected
 
 
 def test_a_file_a_server_and_memory_are_told_apart(tmp_path):
-    """Only a file can be missing before anybody has looked."""
+    """Only a file can be missing."""
     path = tmp_path / "weft.db"
 
     assert find_path(str(path)) == path
@@ -57,7 +57,7 @@ def test_a_file_a_server_and_memory_are_told_apart(tmp_path):
     "db", ["mysql://me:sesame@host/db", "postgresql://me:ses/ame@host/db", "postgresql://me:ses%ame@host/db"]
 )
 def test_an_address_that_cannot_be_used_is_refused_without_its_password(db):
-    """And a hint says how to write it."""
+    """The hint shows the correct form."""
     with pytest.raises(ConfigError) as raised:
         check_address(db)
 
@@ -66,7 +66,7 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_password(db):
 
 
 def test_settings_do_not_tell_the_password(tmp_path):
-    """Neither printed nor in an error about them."""
+    """Neither output nor errors contain it."""
     settings = read_settings({"store.db": "postgresql://me:sesame@host/db"}, environment={}, folder=tmp_path)
     (tmp_path / "weft.toml").write_text('[store]\ndb = ["postgresql://me:sesame@host/db"]\n')
     trust(tmp_path / "weft.toml")
@@ -78,7 +78,7 @@ def test_settings_do_not_tell_the_password(tmp_path):
 
 
 def test_sources_are_relative_to_the_project_that_names_the_server(tmp_path, monkeypatch):
-    """So the same project has the same sources from whichever of its folders it is indexed; else to the current one."""
+    """Sources do not depend on the working folder inside a project; otherwise they are relative to it."""
     inner = tmp_path / "docs"
     inner.mkdir()
     monkeypatch.chdir(inner)

@@ -44,7 +44,7 @@ def test_all_gold_is_all_or_nothing():
 
 
 def test_measures_are_means_over_questions():
-    """One perfect answer and one failure make a half."""
+    """One perfect answer and one failure give 0.5."""
     figures = measure([(["a"], {"a": 1}), (["x"], {"a": 1})])
 
     assert set(figures) == set(COLUMNS)

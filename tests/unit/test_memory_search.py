@@ -87,7 +87,7 @@ def test_the_text_keeps_to_the_budget_of_the_settings():
 
 
 def test_the_ranked_union_is_cut_where_it_was_asked_for(engine):
-    """One of two places is hybrid's best; the other is the best of what the graph added."""
+    """Of two places, one is the best hybrid result, the other the best result of the graph."""
     whole, hybrid = engine.query(ASKED, top_k=2), engine.query(ASKED, top_k=2, method="hybrid")
     values = engine.memory_search(ASKED, max_results=2)
 
@@ -133,7 +133,7 @@ def test_the_least_graph_score_holds_for_this_call():
 
 @pytest.mark.parametrize("method", ["graph", "mix"])
 def test_what_weak_links_lead_to_is_not_brought_in_where_the_score_is_raised(method):
-    """What depends on it is; a book that names it, and a page that the book leads to, are not."""
+    """Dependants are returned; a book that mentions the entity, and pages linked from it, are not."""
     pages = {
         "Old Mill": ([], "Grinds corn."),
         "Water Wheel": (["Old Mill"], "Turns the stones."),
@@ -259,7 +259,7 @@ def test_real_answers_and_calls_follow_the_definition(engine):
 
 
 def test_each_api_gets_the_definition_in_its_own_shape():
-    """And a copy of it, so that changing one changes nothing else."""
+    """Each call returns a copy."""
     chat, messages = openai_tool(), anthropic_tool()
 
     assert chat["type"] == "function"

@@ -34,7 +34,7 @@ def test_a_document_is_found_by_each_of_several_values(engine, colours):
 
 @pytest.mark.parametrize("value", [date(2026, 3, 4), {"red"}, float("nan"), "\ud800"], ids=repr)
 def test_what_cannot_be_kept_is_an_error_that_says_what_can(engine, value):
-    """And nothing is written."""
+    """Nothing is written."""
     with pytest.raises(InputError, match="cannot store") as error:
         engine.add([note(colour=value)])
 

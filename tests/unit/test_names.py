@@ -138,14 +138,14 @@ def test_a_sign_at_the_end_of_a_word_belongs_to_it(name, key):
     ],
 )
 def test_sums_and_numbers_have_no_sign(text, expected):
-    """Only what a word ends with counts; a number with a plus is that number or more."""
+    """Only the end of a word counts; `3.8+` means that number or more."""
     assert [word.text for word in words(text)] == expected
     assert [word.text for word in words(f"{text} 密")] == [*expected, "密"]
 
 
 @pytest.mark.parametrize("key, others", [("c", {"c++", "c#"}), ("c++", {"c", "c#"}), ("disney", {"disney+"})])
 def test_a_name_is_not_found_in_one_with_another_sign(key, others):
-    """Nor the other way round."""
+    """The reverse is true too."""
     for one, other in [(key, other) for other in others] + [(other, key) for other in others]:
         text = f"We saw {one.title()} there; {one.upper()}'s future, in ({one.upper()})."
         assert [found for found, _, _ in match_names(words(text), {key, *others})] == [one] * 3
@@ -154,7 +154,7 @@ def test_a_name_is_not_found_in_one_with_another_sign(key, others):
 
 
 def test_small_letters_with_a_sign_are_written_like_a_name():
-    """Nobody means anything else by `c++`."""
+    """`c++` has no other meaning."""
     assert [key for key, _, _ in match_names(words("written in c++ and c"), {"c++", "c"})] == ["c++"]
 
 
@@ -202,7 +202,7 @@ def test_a_key_is_its_own_key(name):
 
 @given(NAMES)
 def test_a_name_is_found_in_a_sentence(name):
-    """What name_key makes of a name is what match_names finds in text."""
+    """`match_names` finds every key of `name_key` in text."""
     key = name_key(name)
     found = words(f"yesterday {name} was seen")
     assert key in candidate_keys(found)
@@ -288,7 +288,7 @@ def test_a_single_word_must_be_written_like_a_name():
     ],
 )
 def test_the_start_of_a_sentence_is_no_acronym(text, is_named):
-    """Where `IT` is known, sentences that open with `It` do not mention it."""
+    """`It` at the start of a sentence is not a mention of `IT`."""
     assert [key for key, _, _ in match_names(words(text), {"it"})] == ["it"] * is_named
 
 
@@ -311,7 +311,7 @@ def test_a_name_begins_behind_its_article():
 
 
 def test_chinese_names_are_found_in_running_text():
-    """There are no spaces to go by."""
+    """Chinese text has no spaces."""
     assert [key for key, _, _ in match_names(words("见会话存储的说明"), {"会话存储"})] == ["会话存储"]
 
 

@@ -26,7 +26,7 @@ def test_a_namespace_has_one_engine(engines):
 
 
 def test_engines_share_the_model_but_not_what_they_hold(tmp_path):
-    """What is written to one is not found in the other."""
+    """Documents of one namespace are not found in the other."""
     made = Engines(read_settings({"models.embedder": "hash"}), database=MemoryDatabase())
     made.engine("a").add_text("The lighthouse keeper sings.", source="song")
 
@@ -36,7 +36,7 @@ def test_engines_share_the_model_but_not_what_they_hold(tmp_path):
 
 
 def test_a_namespace_keeps_the_embedder_it_was_indexed_with(tmp_path):
-    """Where the settings leave it open, each namespace answers with its own."""
+    """If the settings name none, each namespace uses its own embedder."""
     path = str(tmp_path / "weft.db")
     first = Engines(read_settings({"store.db": path, "models.embedder": "hash"}))
     first.engine("hashed").add_text("words", source="w")
@@ -64,7 +64,7 @@ def test_only_python_callers_learn_the_names_of_other_namespaces(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "  ", "a\x00b", "x" * 201])
 def test_what_is_no_name_is_refused(engines, name):
-    """As in the settings."""
+    """The check is that of the settings."""
     with pytest.raises(ConfigError):
         engines.engine(name)
 

@@ -29,7 +29,7 @@ from weft.text.normalise import MARKS, UNSPACED, fold, scripts, squeeze
     ],
 )
 def test_case_width_accents_and_optional_vowels_are_folded(text, folded):
-    """What a writer may leave out goes; what makes another letter of it stays."""
+    """Optional marks are removed; marks that make another letter are kept."""
     assert fold(text) == folded
 
 
@@ -56,7 +56,7 @@ def test_scripts_are_shares_of_the_letters():
 
 @given(st.text(min_size=1))
 def test_shares_sum_to_one(text):
-    """Whatever the text, unless it has no letters."""
+    """This is true for any text with letters."""
     shares = scripts(text)
     assert not shares or sum(shares.values()) == pytest.approx(1.0)
 

@@ -75,7 +75,7 @@ def test_a_note_is_called_by_its_file(source, name):
 
 
 def test_links_in_fields_lose_their_folder_too():
-    """What a field says and what the text links to is one thing."""
+    """Fields and text then refer to the same entity."""
     found = extract("See [[people/Ada Byron]].", title="Engine", metadata={"owner": "[[people/Ada Byron]]"})
     assert ("engine", "links_to", "ada byron") in claims(found)
     assert ("engine", "owned_by", "ada byron") in claims(found)

@@ -42,7 +42,7 @@ SPELLINGS = [
 
 @pytest.mark.parametrize(("spelling", "canonical"), SPELLINGS)
 def test_an_id_is_read_in_every_spelling(spelling: str, canonical: str):
-    """What other tools and people write leads to one canonical id."""
+    """Each spelling gives one canonical id."""
     assert read_id(spelling) == canonical
 
 
@@ -74,7 +74,7 @@ def test_a_place_covers_the_whole_spelling():
 
 
 def test_a_doi_may_hold_parentheses_of_its_own():
-    """Only an unmatched one is the sentence's."""
+    """Only an unmatched parenthesis belongs to the sentence."""
     assert find_ids("(see 10.1016/0370-2693(93)90001(x))")[0].id == "doi:10.1016/0370-2693(93)90001(x)"
 
 
@@ -93,7 +93,7 @@ def test_arxiv_comes_before_doi_before_openalex():
 
 @given(st.text())
 def test_reading_never_fails_and_a_canonical_id_reads_as_itself(text: str):
-    """Whatever is read can be read again."""
+    """Reading is idempotent."""
     for found in find_ids(text):
         assert read_id(found.id) == found.id
         assert 0 <= found.start < found.end <= len(text)

@@ -148,7 +148,7 @@ def test_memory_is_limited(tmp_path, engine, pool):
 
 
 def test_output_is_limited(tmp_path, engine, pool, monkeypatch):
-    """Of the document; what a parser prints goes nowhere."""
+    """The limit applies to the document; printed output of a parser is discarded."""
     monkeypatch.setattr(parser_process, "MAX_OUTPUT_BYTES", 1024 * 1024)
     reasons, found = outcomes(engine, pool, files(tmp_path, "a.give", "b.print"))
 
@@ -157,7 +157,7 @@ def test_output_is_limited(tmp_path, engine, pool, monkeypatch):
 
 
 def test_an_invalid_text_is_an_error_of_the_caller(engine, pool):
-    """As in process; the parser process stays in use."""
+    """The error is the same as in process, and the parser process stays in use."""
     with pytest.raises(InputError, match="cannot store"):
         list(engine.prepare([TextInput(source="a", text="Text.", metadata={"x": float("nan")})], parsers=pool))
     (plan,) = engine.prepare([TextInput(source="b", text="Two 𝄞 halves.")], parsers=pool)
@@ -212,7 +212,7 @@ def test_processes_that_do_not_start_are_an_error(engine):
 
 
 def test_a_closed_pool_refuses_documents_and_leaves_no_process(tmp_path, engine):
-    """Not even one in the middle of a document."""
+    """A process that is parsing is killed too."""
     pool = ParserPool(1, command=HOSTILE)
     half_read = pool.prepare(next(files(tmp_path, "a.raise")), recipe(engine))
     next(half_read)

@@ -27,7 +27,7 @@ def engine(open_at):
 
 
 def test_a_passage_says_all_that_the_engine_knows_of_it(engine):
-    """Where it stands, how it was found, how sure the answer is; the document's own metadata apart from ours."""
+    """The metadata has position, channels and confidence, separate from the document's metadata."""
     result = engine.query("what needs the Old Mill")
     passages = find_passages(engine, "what needs the Old Mill")
 
@@ -45,7 +45,7 @@ def test_a_passage_says_all_that_the_engine_knows_of_it(engine):
 
 
 def test_at_most_top_k_passages_where_it_is_given(engine):
-    """What the graph adds does not exceed it; the best stay."""
+    """Results of the graph count too; the best results are kept."""
     asked = "what if Old Mill changes"
     uncut = engine.query(asked, top_k=1).evidence
 
@@ -64,7 +64,7 @@ def test_a_question_that_is_none_is_refused(engine, question):
 
 
 def test_options_are_checked_by_the_engine(engine):
-    """And so is what is said to be one."""
+    """Unknown options are refused."""
     check_options(engine, {"top_k": 3, "method": None, "where": None})
     for options in ({"top_k": 0}, {"method": "magic"}):
         with pytest.raises(ConfigError, match=next(iter(options))):
@@ -75,13 +75,13 @@ def test_options_are_checked_by_the_engine(engine):
 
 
 def test_the_text_of_an_error_says_what_to_do():
-    """Where there is something to be done."""
+    """The hint is included if there is one."""
     assert error_to_text(InputError("no", hint="yes")) == "error: no; yes"
     assert error_to_text(InputError("no")) == "error: no"
 
 
 def test_the_text_of_an_answer_begins_with_how_sure_it_is(engine):
-    """Nothing found has its reason, so that a model can act on it."""
+    """An empty answer has its reason."""
     found, missed = (engine.memory_search(query) for query in ("Old Mill", "zebra etiquette"))
 
     assert answer_to_text(found) == f"status: ok, confidence: {found['confidence']:.2f}\n\n{found['context']}"
@@ -97,7 +97,7 @@ def test_the_text_of_an_answer_begins_with_how_sure_it_is(engine):
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_helps(monkeypatch, module, package, extra):
-    """Whether or not it is installed here."""
+    """The test hides the package if it is installed."""
     monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
 

@@ -64,7 +64,7 @@ def weigh(rows, terms):
 
 @given(st.integers(0, 10**6), st.integers(1, 120), st.sampled_from([7.0, 20.0, 90.0]))
 def test_the_best_are_those_of_all_postings(seed, limit, mean_length):
-    """For any query and limit, with ties at the last place, also if the mean length has changed."""
+    """This is true for any query and limit, with ties at the last rank and a changed mean length."""
     rows, chance = make_rows(seed, 150), random.Random(seed)
     asked = [f"t{n}" for n in chance.sample(range(45), chance.randrange(1, 9))]
     weights, arrays = weigh(rows, asked), invert_chunks(rows, mean=20.0)

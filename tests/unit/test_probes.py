@@ -45,7 +45,7 @@ def longest_quote(question, text, *, split=str.split):
 
 
 def test_a_probe_is_a_question_with_the_subject_and_words_of_one_sentence():
-    """And with one word of another text, for a question is never made of the words of its answer alone."""
+    """One word comes from another text, because a real question has words that its answer lacks."""
     question = probe(TURBINE, title="Strait power")
     body = set(query_terms(question))
 
@@ -63,7 +63,7 @@ def test_a_text_without_a_title_is_named_by_the_words_it_repeats():
 
 
 def test_the_heading_may_name_the_subject_too():
-    """Of chunks with both, some are asked about by the title and some by the heading."""
+    """Chunks with both use the title or the heading."""
     questions = [probe(TURBINE, number=n, title="Strait", heading=("Plant", "Seals")) for n in range(20)]
 
     assert any("Strait" in question for question in questions)
@@ -80,7 +80,7 @@ def test_probes_differ_from_chunk_to_chunk_and_stay_the_same():
 
 
 def test_another_process_makes_the_same_probes():
-    """Neither Python's hashes nor its random numbers are in it."""
+    """Probes depend neither on Python's hashes nor on its random numbers."""
     code = (
         "from weft.admin.calibration_probes import make_probe; from weft.records import Chunk; import sys; "
         "c = Chunk(id='c1', document_id='d', ordinal=0, heading=(), start_line=1, end_line=1, text=sys.argv[1]); "
@@ -140,7 +140,7 @@ def test_chinese_is_asked_in_chinese():
 
 
 def test_text_without_words_gives_no_probe():
-    """There is nothing to ask about."""
+    """A probe needs words."""
     assert probe("") == probe("---") == probe("!!! ???") == ""
 
 

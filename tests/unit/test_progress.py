@@ -26,7 +26,7 @@ def test_a_line_says_how_many_of_how_many(capsys):
 
 
 def test_a_total_that_was_too_small_is_forgotten(capsys):
-    """One file can hold thousands of records; nothing is said that is known to be wrong."""
+    """One file can have thousands of records; a wrong total is not printed."""
     with progress.CountBar("indexing", total=1, unit="chunks", quiet=False) as bar:
         for _ in range(3):
             bar.advance()
@@ -55,7 +55,7 @@ def test_the_rate_is_that_of_the_last_seconds():
 
 
 def test_a_large_document_reports_progress_before_it_is_written(tmp_path, monkeypatch):
-    """One file with many chunks is not one step from nothing to done."""
+    """A file with many chunks is reported in several steps."""
     monkeypatch.setattr(batch_writer, "MAX_TEXTS_PER_CALL", 4)
     reports = []
     (tmp_path / "long.md").write_text("".join(f"# Part {n}\n\nKeeper {n} sings of lamp {n}.\n\n" for n in range(600)))
@@ -69,7 +69,7 @@ def test_a_large_document_reports_progress_before_it_is_written(tmp_path, monkey
 
 
 def test_quiet_says_nothing(capsys):
-    """Not even at the end."""
+    """The end is not reported either."""
     with progress.CountBar("indexing", total=1, unit="chunks", quiet=True) as bar:
         bar.advance()
 

@@ -89,7 +89,7 @@ LISTS = {
 
 @pytest.mark.parametrize("name", LISTS)
 def test_lines_right_under_the_title_state_facts(name):
-    """As a list, as lines, or as a definition list."""
+    """List items, lines and definition lists are read."""
     assert read(LISTS[name]) == [("Status", "live"), ("Owner", "[[Identity Team]]")]
 
 

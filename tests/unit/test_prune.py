@@ -70,7 +70,7 @@ def test_a_deleted_folder_is_pruned_with_its_content(engine, write, tmp_path):
 
 
 def test_what_is_emptied_is_pruned(engine, write, tmp_path):
-    """Nothing of its text is left, whether the file holds no byte or no record."""
+    """The file may have no bytes or no records."""
     write(docs__a_md="alpha", docs__c_md="gamma", docs__r_jsonl='{"id": "x", "text": "one"}\n')
     engine.index(tmp_path / "docs")
     write(docs__c_md="", docs__r_jsonl="\n\n")
@@ -106,7 +106,7 @@ def test_an_excluded_file_is_not_orphaned(write, tmp_path, options):
 
 
 def test_what_is_ignored_now_stays_while_it_exists(engine, write, tmp_path):
-    """Also where a folder is ignored as a whole, and what is in it is not looked at."""
+    """Files in an ignored folder are kept too."""
     write(docs__a_md="alpha", docs__b_md="beta", docs__sub__c_md="gamma")
     engine.index(tmp_path / "docs")
     (tmp_path / "docs" / ".gitignore").write_text("b.md\nsub/\n")
@@ -158,7 +158,7 @@ def test_a_file_replaced_by_a_folder_is_orphaned(engine, write, tmp_path):
 
 
 def test_a_preview_counts_what_would_be_pruned_and_prunes_nothing(engine, write, tmp_path):
-    """And only when it is asked about that."""
+    """The count needs the option."""
     write(docs__a_md="alpha", docs__b_md="beta")
     engine.index(tmp_path / "docs")
     (tmp_path / "docs" / "a.md").unlink()
@@ -191,7 +191,7 @@ def test_a_record_removed_from_its_file_is_pruned(engine, write, tmp_path):
 
 
 def test_a_truncated_file_loses_no_records(engine, write, tmp_path):
-    """One that breaks off is not one that was shortened."""
+    """A file with a broken end is not treated as shortened."""
     lines = b"".join(b'{"id": "%d", "text": "record %d"}\n' % (n, n) for n in range(300))
     write(docs__a_md="alpha")
     path = tmp_path / "docs" / "r.jsonl.gz"
@@ -355,7 +355,7 @@ def test_a_record_is_orphaned_if_its_file_was_read_without_it(store, there, seen
 
 
 def test_overlapping_roots_name_a_document_once(store):
-    """So that the count is right."""
+    """The count is correct."""
     found = find_orphans(["docs", "docs/sub", "."], seen={"docs/a"}, skipped=[], store=store, on_disk=nowhere)
 
     assert [document.source for document in found] == ["docs/sub/b", "docs/sub/c#1"]

@@ -75,7 +75,7 @@ def test_a_question_that_is_no_text_is_refused(engine, question):
     ids=repr,
 )
 def test_a_filter_that_is_none_is_refused_with_its_form(engine, where):
-    """When a question is asked, documents are listed, or a retriever is made."""
+    """Queries, document lists and retrievers check it."""
     for ask in (
         lambda: engine.query("lamp", where=where),
         lambda: engine.documents(where),
@@ -117,7 +117,7 @@ def test_a_time_that_is_none_is_refused(engine):
 
 
 def test_a_folder_is_no_store(tmp_path):
-    """And permissions are not what is wrong with it."""
+    """The hint does not mention permissions."""
     with pytest.raises(StoreUnavailable) as error:
         open_engine(tmp_path, embedder="none")
 
@@ -125,7 +125,7 @@ def test_a_folder_is_no_store(tmp_path):
 
 
 def test_a_file_of_settings_is_given_as_text_or_path(tmp_path):
-    """As the database is."""
+    """The database accepts both too."""
     file = tmp_path / "other.toml"
     file.write_text("[search]\ntop_k = 4\n")
     for config in (file, str(file)):

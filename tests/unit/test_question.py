@@ -25,7 +25,7 @@ def test_a_question_has_its_parts():
 
 
 def test_each_part_is_parsed_at_most_once():
-    """And only when it is used."""
+    """A part is parsed on first use."""
     plain, calls = read_question("who cites MAGMA"), []
 
     def citations(question):
@@ -56,7 +56,7 @@ def test_content_terms_are_those_that_are_looked_up():
 
 @pytest.mark.parametrize("text", ["", "   ", "???", "\x00", "\ud800"])
 def test_a_text_without_words_is_a_question_without_parts(text):
-    """Nothing raises."""
+    """No error is raised."""
     question = read_question(text)
 
     assert (question.words, question.terms, question.names, question.subject_words) == ((), (), (), ())

@@ -52,7 +52,7 @@ def test_names_are_found_word_by_word(store, question, expected):
 
 
 def test_a_name_that_many_chunks_hold_tells_nothing(database, embedder):
-    """One more than may hold it, and nothing is moved."""
+    """With one chunk above the limit, the ranking is unchanged."""
     store = adopt(database.store("default"), embedder)
     texts = {f"d{n}": f"Harbour number {n} belongs to Ostrava Line." for n in range(MAX_HOLDERS)}
     fill(store, embedder, **texts)
@@ -63,12 +63,12 @@ def test_a_name_that_many_chunks_hold_tells_nothing(database, embedder):
 
 
 def test_a_filter_holds_for_names_too(store):
-    """What is filtered out is not put back."""
+    """Filtered chunks are not added."""
     assert find(store, "Where is Nugegoda?", where=Filter(source_prefix="empire")) == {}
 
 
 def test_the_chunk_that_holds_the_name_comes_first(store, embedder):
-    """Whatever else the question is full of; and it is said why."""
+    """Other words of the question do not matter; the reason is shown."""
     question = "When did the country containing Nugegoda leave its empire when it wanted?"
     without = ask(store, embedder, question, method="hybrid", gate=False, name_bonus=0.0)
     with_names = ask(store, embedder, question, method="hybrid", gate=False, name_bonus=1.0)
@@ -105,7 +105,7 @@ def test_what_a_name_adds():
 
 
 def test_without_names_nothing_changes():
-    """Not even the objects."""
+    """The same objects are returned."""
     scores = {"a": 0.8}
 
     assert add_name_bonus(scores, {}, bonus=0.3) is scores

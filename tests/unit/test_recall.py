@@ -104,7 +104,7 @@ def test_the_same_comes_without_an_embedder_and_says_so(make_engine):
 
 
 def test_an_embedder_that_fails_is_a_reason_not_an_error(make_engine):
-    """Neither stating nor asking needs it."""
+    """Adding and recalling facts work without it."""
     embedder = FakeEmbedder()
     engine = make_engine(embedder)
     engine.memory.add_many(JACQ)
@@ -121,7 +121,7 @@ def test_an_embedder_that_fails_is_a_reason_not_an_error(make_engine):
 
 @pytest.mark.parametrize("question", ["how do volcanoes erupt?", "Who won the match?", "", "???"])
 def test_a_question_about_nothing_known_gives_no_match(engine, question):
-    """Not the nearest facts, and nothing counts as wanted."""
+    """The nearest facts are not returned, and no access is counted."""
     found = engine.memory.recall(question)
 
     assert (found.status, found.facts) == ("no_match", ())
@@ -138,7 +138,7 @@ def test_a_question_about_the_user_gives_what_is_known_of_the_user(engine, quest
 
 
 def test_nothing_is_recalled_from_an_empty_memory(make_engine, embedder):
-    """Not even an error."""
+    """No error is raised."""
     assert make_engine(embedder).memory.recall("what do you know about me?").status == "no_match"
 
 
@@ -300,7 +300,7 @@ def test_a_rule_in_the_settings_confirms_at_once(make_engine, embedder):
 
 
 def test_what_contradicts_itself_is_an_error(make_engine, embedder):
-    """Nothing of the batch is written."""
+    """No fact of the batch is written."""
     memory = make_engine(embedder).memory
     for wrong in ({"object": "x", "value": "y"}, {"value": "x", "confidence": 2}, {"object": "!!"}):
         with pytest.raises(InputError):

@@ -80,7 +80,7 @@ def test_how_long_an_answer_serves_is_set(database, embedder, clock, seconds, la
 
 @pytest.mark.parametrize("seconds", [0, 600])
 def test_what_was_just_recalled_is_no_news_however_long_answers_serve(database, embedder, clock, seconds):
-    """For a minute."""
+    """Recalled facts count as recent for a minute, whatever the cache lifetime."""
     options = MemoryOptions(cache_seconds=seconds)
     engine = Engine(Settings(memory=options), database=database, embedder=embedder, clock=clock)
     engine.memory.add_many(FACTS)
@@ -94,7 +94,7 @@ def test_what_was_just_recalled_is_no_news_however_long_answers_serve(database, 
 
 @pytest.mark.parametrize(("seconds", "every"), [(60, 60), (5, 5), (0, 60)])
 def test_facts_are_read_beforehand_as_often_as_they_serve(database, embedder, seconds, every):
-    """Once a minute where they do not; whoever warms may say otherwise."""
+    """The default period is the cache lifetime, or a minute without a cache."""
     engine = Engine(Settings(memory=MemoryOptions(cache_seconds=seconds)), database=database, embedder=embedder)
 
     assert Warmer(engine)._every == every
@@ -238,7 +238,7 @@ def test_only_what_is_missing_is_read(engine, reads):
 
 
 def test_a_write_a_minute_or_another_time_ends_what_was_read(engine, reads, clock):
-    """Nothing that was forgotten or added is missed."""
+    """Forgotten and added facts are seen."""
     engine.memory.recall("What does the JACQ Project use?")
     engine.warm()
     added = engine.memory.add("JACQ Project", "status", "active").fact
@@ -339,7 +339,7 @@ def test_anchors_go_by_the_calibration_of_the_namespace(engine):
 
 
 def test_entities_of_the_graph_go_by_it_too(engine):
-    """Where the question names none of them."""
+    """The question names none of them."""
     engine.add_text("# Auth Service\n\nAuth Service is the login system for members.", source="auth.md")
     asked = {"text": "login system for members", "method": "mix"}
     before = engine.query(**asked).graph

@@ -111,7 +111,7 @@ def test_a_thing_of_which_nothing_was_known_at_the_time_gives_no_match(make_engi
 
 
 def test_words_can_be_left_aside(make_engine):
-    """Then the ten surest of each entity are recalled, whatever is asked."""
+    """Then the ten facts of highest confidence of each entity are recalled."""
     many = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}") for n in range(60)]
     unsure = GivenFact(subject="user", predicate="blood_type", value="A", confidence=0.5)
     engine = make_engine([*many, unsure], rank="score")

@@ -51,7 +51,7 @@ def test_scores_are_made_of_what_is_set(make_engine, embedder):
     "rank, order", [("score", ["DuckDB", "tea", "Graz"]), ("relevance", ["Graz", "tea", "DuckDB"])]
 )
 def test_facts_can_be_ranked_by_score_alone(make_engine, embedder, rank, order):
-    """Neither shared words nor the distance then put a weak fact before a strong one."""
+    """Shared words and distance then have no effect."""
     engine = make_engine(embedder, rank=rank)
     engine.memory.add_many(
         [

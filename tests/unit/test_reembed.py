@@ -88,7 +88,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(store, embedder, database):
 
 
 def test_an_embedder_that_cannot_start_changes_nothing(store, embedder):
-    """Not even the list of models."""
+    """The list of models is unchanged."""
     fill(store, embedder, **TEXTS)
     generation = store.stats().generation
     with pytest.raises(ModelUnavailable):
@@ -143,7 +143,7 @@ def test_a_namespace_without_vectors_gets_its_first(database, embedder):
 
 
 def test_a_third_embedder_replaces_a_half_finished_second(store, embedder):
-    """What was begun and not wanted leaves nothing behind."""
+    """The vectors of the second one are deleted."""
     fill(store, embedder, **MANY)
     with pytest.raises(ModelUnavailable):
         reembed(store, embedder=Breaking(calls=2))
@@ -154,6 +154,6 @@ def test_a_third_embedder_replaces_a_half_finished_second(store, embedder):
 
 
 def test_an_empty_namespace_can_be_switched(store):
-    """There is nothing to embed, and the choice is remembered."""
+    """Nothing is embedded, and the embedder is recorded."""
     assert reembed(store, embedder=FakeEmbedder(name="fake/new", dimension=16)) == 0
     assert active(store) == [("fake/new", 16)]

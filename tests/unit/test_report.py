@@ -34,7 +34,7 @@ def test_the_table_has_a_row_per_set_and_method():
 
 
 def test_the_table_says_what_was_chosen_where_the_choice_was_open():
-    """How often each method ran, and by which rules."""
+    """For `auto`, the table counts the methods and the rules."""
     chosen = {"ran": {"mix": 1100, "hybrid": 100}, "rules": {"default": 1100, "exact": 100}}
     _, (cells,) = set_table([row("a", "auto", 0.5) | chosen])
 
@@ -42,7 +42,7 @@ def test_the_table_says_what_was_chosen_where_the_choice_was_open():
 
 
 def test_a_page_keeps_what_stands_around_the_figures(tmp_path):
-    """And is made where there is none."""
+    """A missing page is created."""
     page = tmp_path / "new" / "quality.md"
     write_page(ROWS, page)
     assert "| a | 1,200 / 34 | mix | 0.750" in page.read_text("utf-8")
@@ -67,7 +67,7 @@ def test_a_page_without_a_place_for_figures_is_left_alone(tmp_path):
 
 
 def test_a_plot_is_drawn(tmp_path):
-    """Also where a method is missing for a set."""
+    """A method may be missing for a set."""
     pytest.importorskip("matplotlib")
     write_set_plot(ROWS, tmp_path / "x.png")
 

@@ -133,7 +133,7 @@ def test_the_reranker_decides_the_order(store, embedder, method):
 
 
 def test_it_reads_title_headings_and_text(store, embedder):
-    """And the question as it was asked, in any script."""
+    """The question is passed unchanged, in any script."""
     fake = FakeReranker()
     ask(store, embedder, fake, text="cache 密钥 sessions", gate=False)
 
@@ -165,7 +165,7 @@ def test_what_is_behind_the_pool_is_not_read_and_not_lost(store, embedder):
 
 
 def test_the_gate_stands_before_the_reranker(store, embedder):
-    """What it holds back is not sent anywhere, and no praise of a reranker brings it in."""
+    """Rejected chunks are not sent, and no score restores them."""
     fake = FakeReranker()
     result = ask(store, embedder, fake, text="zebra migration patterns in Kenya")
 
@@ -175,7 +175,7 @@ def test_the_gate_stands_before_the_reranker(store, embedder):
 
 
 def test_an_empty_store_and_a_single_result_need_no_reranker(database, embedder):
-    """There is no order of one."""
+    """One result has only one order."""
     store, fake = adopt(database.store("default"), embedder), FakeReranker()
     assert ask(store, embedder, fake).rerank.skipped == NOTHING
     fill(store, embedder, cache=TEXTS["cache"])
@@ -247,7 +247,7 @@ def test_what_the_graph_put_first_is_not_pushed_out_by_a_reader_of_words(chained
 
 
 def test_the_graph_alone_may_be_reranked_too(chained):
-    """Nothing is added to what it found, nothing lost."""
+    """The set of results is unchanged."""
     plain = chained.query(HOP, method="graph")
     reranked = Engine(chained.settings, database=chained.database, embedder=FakeEmbedder(), reranker=FakeReranker())
     result = reranked.query(HOP, method="graph")
@@ -301,7 +301,7 @@ def test_late_calls_do_not_pile_up():
 
 
 def test_a_system_without_a_thread_left_is_a_model_error(monkeypatch):
-    """And costs no place: the next call may have one."""
+    """The slot is released for the next call."""
 
     def fail(thread):
         raise RuntimeError("can't start new thread")

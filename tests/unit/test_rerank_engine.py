@@ -69,7 +69,7 @@ def test_the_deadline_of_the_settings_holds(open_reranking):
     "name", ["nobody/x", "cohere", "cohere/", "llm/x", "http/x", "llm"], ids=lambda name: name.replace("/", "-")
 )
 def test_a_name_that_cannot_be_is_refused(open_reranking, name):
-    """Also `http/…` without an address, and `llm` without `llm.model`."""
+    """`http/…` without an address and `llm` without `llm.model` are refused too."""
     with pytest.raises(ConfigError):
         open_reranking(name).query(QUESTION)
 

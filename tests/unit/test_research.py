@@ -107,7 +107,7 @@ def test_titles_that_differ_in_parentheses_alone_are_two(engine):
 
 
 def test_papers_merged_by_title_are_parted_by_title(engine):
-    """Also where parentheses alone tell the titles apart."""
+    """Titles may differ only in parentheses."""
     titles = [f"Gamma Function (Algorithm {number})" for number in (31, 34)]
     engine.add_research_findings({"academic_papers": [{"title": title} for title in titles]})
     engine.entities.merge(*titles)
@@ -118,7 +118,7 @@ def test_papers_merged_by_title_are_parted_by_title(engine):
 
 
 def test_files_that_know_different_ids_of_a_paper_know_one_paper(engine):
-    """One has the DOI alone, another the arXiv id and the DOI."""
+    """One file has the DOI, the other the arXiv id and the DOI."""
     add(engine, {"doi": "10.5555/3295222.3295349", "title": "Attention is all you need", "authors": ["Llion Jones"]})
     add(engine, NEW)
 
@@ -167,7 +167,7 @@ def test_initials_and_full_names_are_one_person(engine):
 
 
 def test_a_project_is_linked_to_the_papers_and_concepts_it_names(engine):
-    """What the loader can tell is typed; what other documents make known is at least a mention."""
+    """Relations known to the loader are typed; names of other documents are mentions."""
     add(engine, NEW, projects=[PROJECT])
     assert related(engine, "lab/reader", "implements") == ["Attention Is All You Need"]
     add(engine, {"id": "p1", "title": "Relevance", "concepts": ["BM25"]})
@@ -195,7 +195,7 @@ def test_a_question_finds_a_paper_by_its_id_in_any_spelling(engine):
 
 
 def test_the_title_of_a_paper_is_no_name_of_its_own(engine):
-    """What the text says of its title is said of the paper, which is kept under its id."""
+    """Statements about the title are stored under the id of the paper."""
     add(engine, NEW)
 
     assert engine.store.graph.find_entities([name_key(NEW["title"])])[name_key(NEW["title"])].key == id_key(

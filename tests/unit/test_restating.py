@@ -36,7 +36,7 @@ def test_a_known_value_supersedes_what_it_is_stated_in_the_place_of(make_memory)
 
 
 def test_what_was_just_recalled_may_be_said_to_replace_something(make_memory):
-    """That is no echo: a model that reads two values and is told which one is over says so in the next call."""
+    """It is not refused as an echo, because it names the fact to supersede."""
     memory = make_memory()
     tea = memory.add("user", "drinks", "tea").fact
     memory.add("user", "drinks", "coffee")
@@ -47,7 +47,7 @@ def test_what_was_just_recalled_may_be_said_to_replace_something(make_memory):
 
 
 def test_a_confirmed_value_cannot_be_confirmed_in_the_place_of_another(make_memory):
-    """Nothing would ever supersede the other, so it is an error that says what to do; what is over is none."""
+    """The error names the command, because the other fact would never be superseded. Ended facts are allowed."""
     memory = make_memory()
     tea, coffee = (memory.confirm(memory.add("user", "drinks", value).fact.id) for value in ("tea", "coffee"))
     with pytest.raises(InputError, match="both confirmed") as error:
@@ -85,7 +85,7 @@ def test_what_contradicts_a_fact_is_said_each_time_it_is_stated(make_memory):
 
 
 def test_another_end_of_a_known_fact_is_refused_and_not_lost(make_memory):
-    """Nothing is overwritten, so whoever says it is told what ends a fact, or what goes on with it."""
+    """The reason names the commands that end or continue a fact."""
     memory = make_memory()
     end = datetime.now(timezone.utc) + timedelta(days=30)
     open_ended = memory.add("user", "drinks", "tea").fact
@@ -101,7 +101,7 @@ def test_another_end_of_a_known_fact_is_refused_and_not_lost(make_memory):
 
 
 def test_a_fact_goes_on_after_its_end_where_it_is_stated_from_there(make_memory):
-    """As the hint of expiring it later says."""
+    """The hint of a later `expire` describes this."""
     memory = make_memory()
     end = datetime.now(timezone.utc) + timedelta(days=30)
     coffee = memory.add("user", "drinks", "coffee", valid_to=end).fact

@@ -52,7 +52,7 @@ def replayed(path):
 
 
 def test_a_scenario_is_read_in_the_order_of_time(write):
-    """Whatever order its lines are in."""
+    """The order of its lines does not matter."""
     scenario = read_scenario(write(LINES))
 
     assert [(step.id, step.action) for step in scenario.steps] == [
@@ -90,7 +90,7 @@ def test_recall_is_measured_beside_vectors(write):
 
 
 def test_without_an_embedder_only_recall_is_measured(write):
-    """There is nothing to compare by meaning."""
+    """The vector baseline needs an embedder."""
     rows = evaluate_facts(write(LINES), settings=Settings(models=_no_embedder()))
 
     assert {row["method"] for row in rows} == {"recall"}
@@ -115,7 +115,7 @@ def _no_embedder():
     ],
 )
 def test_a_wrong_line_is_an_error_that_says_which(write, line, said):
-    """Nothing is measured on half a scenario."""
+    """A partly read scenario is not measured."""
     with pytest.raises(InputError) as caught:
         read_scenario(write([*LINES, line]))
     assert said in str(caught.value)

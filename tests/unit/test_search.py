@@ -37,7 +37,7 @@ def store(database, embedder):
 
 @pytest.mark.parametrize("method", ["vector", "keyword", "hybrid", "auto", "naive", "agentic"])
 def test_every_method_finds_the_answer(store, embedder, method):
-    """And says which channels it was found by."""
+    """The result names the channels."""
     result = ask(store, embedder, LOST, method=method)
     ran = {"naive": "vector", "auto": "mix", "agentic": "mix"}.get(method, method)
 
@@ -110,7 +110,7 @@ def test_ranks_count_alike_unless_weights_are_set(store, embedder, options, scor
 
 
 def test_weights_that_are_set_count_for_both_kinds_of_fusion(store, embedder):
-    """Those of `weighted` are 0.7 and 0.3 where none are set."""
+    """The defaults of `weighted` are 0.7 and 0.3."""
     usual = ask(store, embedder, LOST, method="hybrid").evidence[0].score
     same = ask(store, embedder, LOST, method="hybrid", vector_weight=0.7, text_weight=0.3).evidence[0].score
 
@@ -143,7 +143,7 @@ def test_what_is_left_to_search_counts_whatever_its_weight(store, embedder, capl
 
 
 def test_without_an_embedder_keywords_are_searched(store):
-    """And the result says so."""
+    """The result is marked."""
     result = ask(store, None, LOST)
 
     assert (sources(result), result.status) == (["redis"], "degraded")
@@ -152,7 +152,7 @@ def test_without_an_embedder_keywords_are_searched(store):
 
 
 def test_no_match_stays_no_match_when_degraded(store, embedder, caplog):
-    """Nothing found is nothing found."""
+    """The status is not replaced."""
     embedder.failing = "down"
     result = ask(store, embedder, "zebra umbrella")
 
@@ -180,7 +180,7 @@ def test_an_embedder_that_does_not_know_the_script_has_no_say(database, latin):
 
 
 def test_whoever_asks_for_vectors_alone_gets_them_with_a_warning(database, latin):
-    """Nothing else is there to judge by, so nothing is held back."""
+    """Without other channels, no result is rejected."""
     result = ask(database.store("default"), latin, "密钥存放在环境变量", method="vector")
 
     assert sources(result)[0] == "密钥"
@@ -278,7 +278,7 @@ def test_a_foreign_question_is_no_match_with_the_best_rejected(store, embedder):
 
 
 def test_the_gate_can_be_opened(store, embedder):
-    """Then the ranking is shown as it is, and is no surer than behind the gate."""
+    """The whole ranking is shown with the same confidence."""
     held, sure = ask(store, embedder, "zebra migration in the serengeti"), ask(store, embedder, LOST)
     result = ask(store, embedder, "zebra migration in the serengeti", gate=False)
 
@@ -291,7 +291,7 @@ def test_the_gate_can_be_opened(store, embedder):
 
 
 def test_a_least_cosine_leaves_out_what_is_below(store, embedder):
-    """Of the vector channel only: words are words."""
+    """Only the vector channel is affected."""
     everything = ask(store, embedder, LOST, gate=False)
     least = everything.evidence[0].channels["vector"].score - 1e-6
     alone = ask(store, embedder, LOST, gate=False, method="vector", min_score=least)

@@ -73,7 +73,7 @@ def test_the_source_of_a_result_is_the_channel_that_ranked_it_highest():
 
 
 def test_a_receipt_counts_what_was_skipped_by_reason():
-    """And lists it."""
+    """The skipped files are listed too."""
     skipped = (Skipped(source="b", reason="binary"), Skipped(source="e", reason="empty", detail="x"))
     values = receipt_to_dict(Receipt(documents=1, seconds=1.23456, skipped=(*skipped, skipped[0])))
 
@@ -84,7 +84,7 @@ def test_a_receipt_counts_what_was_skipped_by_reason():
 
 
 def test_stats_contexts_chunks_and_documents_are_plain():
-    """Nothing that JSON does not know."""
+    """All values are JSON types."""
     model = StoredModel(name="m", fingerprint="f", dimension=3, active=True)
     stats = StoreStats(documents=1, chunks=2, terms=3, vectors=2, generation=4, models=(model,))
     piece = make_evidence("text")
@@ -110,7 +110,7 @@ def test_stats_contexts_chunks_and_documents_are_plain():
     ],
 )
 def test_a_citation_names_lines_or_pages(unit, start, end, expected):
-    """One number where there is only one."""
+    """A single line or page gives one number."""
     from dataclasses import replace
 
     piece = make_evidence("text", unit=unit)

@@ -36,7 +36,7 @@ def engine(database, embedder):
     ],
 )
 def test_a_phrase_keeps_its_sign(text, expected):
-    """Of single letters with a plus, in running text, most are grades."""
+    """A single letter with a plus in running text is mostly a grade."""
     assert [name.text for name in find_names(Sentence(text))] == expected
 
 
@@ -55,7 +55,7 @@ def test_a_document_is_about_its_title_with_the_sign():
 
 
 def test_links_and_headings_keep_the_sign():
-    """Only marks that stand apart close a heading, and only a part of a page follows a `#`."""
+    """Only separate marks close a heading, and only an anchor follows a `#`."""
     links = {"C#": "C#", "C#|it": "C#", "C#\\|it": "C#", "C++#Types": "C++", "#here": ""}
     assert {inner: link_target(inner) for inner in links} == links
     found = read_sentences("# C#\n\n## Types ##\n\n### C++ ###", form="markdown")

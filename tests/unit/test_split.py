@@ -56,7 +56,7 @@ def body(text):
 
 @given(TEXT, FORMS, OPTIONS)
 def test_every_character_of_the_body_is_in_one_chunk_in_order(text, form, options):
-    """Nothing is lost, nothing doubled, nothing moved."""
+    """No character is lost, repeated or moved."""
     found = chunks_of(text, form=form, options=options)
 
     assert "".join(body(chunk.text) for chunk in found) == body(text)
@@ -173,7 +173,7 @@ def test_a_heading_with_nothing_below_is_still_found():
 
 
 def test_joined_sections_keep_every_heading_readable():
-    """What is not in the common path is in the text, empty parents too, and what is in the path is not."""
+    """Headings outside the common path are in the text, including empty parents."""
     options = SplitOptions(max_tokens=400, min_tokens=48)
     across = chunks_of("# T\n## A\n### B\none\n## C\ntwo", title="T", options=options)
     within = chunks_of("# T\n## A\n### B\none\n### C\ntwo", title="T", options=options)
@@ -235,7 +235,7 @@ def test_the_indentation_of_a_line_is_part_of_it():
 
 
 def test_a_paragraph_that_moves_keeps_its_id():
-    """So its vector need not be made again."""
+    """Its vector is reused."""
     one, two = "first passage of words here now okay", "second passage of other words as well"
     before = {c.text: c.id for c in chunks_of(f"{one}\n\n{two}", form="text", options=SplitOptions(max_tokens=10))}
     after = {c.text: c.id for c in chunks_of(f"{two}\n\n{one}", form="text", options=SplitOptions(max_tokens=10))}
@@ -268,7 +268,7 @@ def test_an_empty_text_is_one_chunk_if_it_has_a_title():
 
 
 def test_what_is_indexed_begins_with_title_and_headings():
-    """So that a passage is found by what it stands under."""
+    """A passage is then found by its headings."""
     assert indexed_text("T", ("A", "B"), "text") == "T › A › B\ntext"
     assert indexed_text("", (), "text") == "text"
     assert indexed_text("", ("A",), "") == "A"
@@ -317,7 +317,7 @@ def test_a_megabyte_of_anything_takes_seconds(text, form):
 
 
 def test_sections_are_joined_only_while_one_is_small():
-    """And only where both fit into one chunk."""
+    """Both must fit into one chunk."""
     large = "word " * 60
     text = f"# A\n{large}\n# B\n{large}\n# C\nsmall"
     found = chunks_of(text, options=SplitOptions(max_tokens=100, min_tokens=20))
@@ -338,7 +338,7 @@ def test_a_long_section_is_cut_into_about_equal_chunks():
 
 
 def test_a_sentence_is_not_cut_where_it_fits():
-    """Nor a URL with a question mark in it."""
+    """A URL with a question mark is not cut either."""
     text = "One two three four. See http://example.com/find?q=words&n=10 for more. Five six seven eight nine."
     found = chunks_of(text, form="text", options=SplitOptions(max_tokens=14))
 
@@ -364,7 +364,7 @@ def test_ascii_inside_an_unspaced_run_stays_whole():
 
 
 def test_the_estimate_counts_dense_scripts_by_character():
-    """One token for each of their characters, one for four others, rounded up."""
+    """One token per character of these scripts, one per four others, rounded up."""
     assert [estimate_tokens(text) for text in ("", "a", "abcd", "abcde", "密钥", "密钥abcde", "ไทย")] == [
         0,
         1,
@@ -379,7 +379,7 @@ def test_the_estimate_counts_dense_scripts_by_character():
 
 @given(st.text(), st.text())
 def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(first, second):
-    """So pieces that fit together by their sizes fit."""
+    """Pieces that fit by their sizes then fit together."""
     assert estimate_tokens(first + second) <= estimate_tokens(first) + estimate_tokens(second)
     assert estimate_tokens(first) <= estimate_tokens(first + second)
 

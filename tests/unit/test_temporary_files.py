@@ -51,7 +51,7 @@ def write_folder(folder):
     ("kind", "name", "write"), [("file", "data.json", write_file), ("folder", ".work-", write_folder)]
 )
 def test_only_leftovers_of_ended_processes_are_deleted(tmp_path, kind, name, write):
-    """Whether a process lives is known by its lock, not by its age."""
+    """A lock, not the age, shows that a process is alive."""
     with writing_process(kind, tmp_path, name) as path:
         write(tmp_path)
         assert path.exists(), "its process lives"
@@ -63,7 +63,7 @@ def test_only_leftovers_of_ended_processes_are_deleted(tmp_path, kind, name, wri
 
 
 def test_a_file_that_was_not_renamed_is_deleted(tmp_path):
-    """So an error leaves the old content."""
+    """After an error, the old content is kept."""
     write_file(tmp_path)
     with pytest.raises(OSError, match="full"), temporary_file(tmp_path / "data.json") as path:
         path.write_text("half of it")

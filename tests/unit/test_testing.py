@@ -9,14 +9,14 @@ from weft.text.ids import chunk_id, digest, document_id
 
 
 def test_texts_that_share_words_are_close(embedder):
-    """That is all a fake needs to be useful."""
+    """The cosine grows with the number of shared words."""
     cats, more, dogs = embedder.embed(["cats purr", "cats purr softly", "dogs bark"])
 
     assert cats @ more > 0.5 > cats @ dogs
 
 
 def test_vectors_are_of_unit_length_and_depend_on_the_text_alone(embedder):
-    """As the protocol asks, also for texts without words."""
+    """The protocol requires this, also for texts without words."""
     texts = ["cats", "", "*", "密钥", "\ud800"]
     vectors = embedder.embed(texts)
 
@@ -28,7 +28,7 @@ def test_vectors_are_of_unit_length_and_depend_on_the_text_alone(embedder):
 
 
 def test_it_remembers_and_fails_on_demand(embedder):
-    """What was asked for is in `seen`; while `failing` is set, nothing is."""
+    """`seen` has all embedded texts; while `failing` is set, calls raise."""
     embedder.embed(["a", "b"])
     embedder.failing = "no network"
     with pytest.raises(ModelUnavailable, match="no network"):
@@ -53,7 +53,7 @@ def test_ids_derive_from_what_they_name():
 
 
 def test_errors_carry_a_hint():
-    """What to do about it; for a missing extra that is the pip command."""
+    """For a missing extra, the hint is the pip command."""
     assert ConfigError("wrong", hint="right").hint == "right"
     assert WeftError("wrong").hint == ""
     missing = MissingExtra("lxml", extra="html")

@@ -38,7 +38,7 @@ ENTRIES = {
 
 @pytest.mark.parametrize("api, entry", [("openai", openai_tool()), ("anthropic", anthropic_tool())])
 def test_an_entry_is_one_that_the_api_takes(api, entry):
-    """Nothing is missing and nothing is too much."""
+    """No required field is missing, and no unknown field exists."""
     jsonschema.validate(entry, ENTRIES[api])
     jsonschema.Draft202012Validator.check_schema(PARAMETERS[api]())
 
@@ -58,7 +58,7 @@ def test_every_tool_can_be_handed_to_either_api(tool):
 
 
 def test_the_other_tools_are_called_as_the_docs_show(tmp_path, monkeypatch, capsys):
-    """Those that write are left out there; a tool that does not exist is refused with those that do."""
+    """Writing tools are left out; an unknown tool is refused with the known names."""
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text("utf-8"), re.DOTALL)
     (block,) = (block for block in blocks if "call_tool" in block)
     monkeypatch.chdir(tmp_path)
@@ -95,7 +95,7 @@ def test_the_other_tools_are_called_as_the_docs_show(tmp_path, monkeypatch, caps
     ],
 )
 def test_the_schema_and_the_engine_agree_on_calls(api, call, is_right):
-    """What the schema allows is answered, what it does not is refused; the engine is the more patient of the two."""
+    """Valid calls are answered and invalid calls refused; the engine tolerates more spellings."""
     validator = jsonschema.Draft202012Validator(PARAMETERS[api]())
     assert validator.is_valid(call) is is_right
     with open_engine(":memory:", embedder=FakeEmbedder()) as engine:

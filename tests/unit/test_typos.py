@@ -30,7 +30,7 @@ def tell(first, second):
     ],
 )
 def test_a_slip_is_told(first, second, how):
-    """One letter inside a long word, or spaces."""
+    """A typo is one letter inside a long word, or a difference in spaces."""
     assert tell(first, second) == tell(second, first) == how
 
 

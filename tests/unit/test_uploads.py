@@ -85,7 +85,7 @@ UNTITLED = {
 
 @pytest.mark.parametrize("name", UNTITLED)
 def test_an_uploaded_file_is_titled_as_a_file_of_that_name_is(tmp_path, name):
-    """What it is called in the temporary folder shows nowhere, nor does it hide what kind of file it is."""
+    """The name in the temporary folder has no effect on title and type."""
     (tmp_path / name).write_bytes(UNTITLED[name])
     (local,) = iter_documents([tmp_path / name], options=LoadOptions(), base=tmp_path)
     box = Sandbox()

@@ -66,7 +66,7 @@ def test_initials_that_come_to_the_surname_count_where_it_does(text, expected):
     "name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2", "Henry Ford II"]
 )
 def test_what_is_not_a_full_name_has_no_variants(name):
-    """One word, digits, small letters, or too many words; and Henry II is somebody else."""
+    """One word, digits, lower case or too many words give none; Henry II is another person."""
     assert name_variants(name, text=name) == []
 
 
@@ -94,7 +94,7 @@ def test_types_of_persons(type, expected):
     ],
 )
 def test_a_place_is_called_without_what_it_lies_in(name, text, expected):
-    """Where its own text calls it so; a comma may stand in a title for other reasons."""
+    """Its own text must use the short name; a comma in a title may have other reasons."""
     assert place_head(name, text=text) == expected
 
 

@@ -105,7 +105,7 @@ def test_what_a_chunk_names_too_rarely_does_not_lead_on():
 
 
 def test_at_its_default_the_least_score_changes_nothing():
-    """Not even for a mention that an import does not count."""
+    """This includes mentions that an import states without a count."""
     uncounted = (HOME[0], HOME[1]._replace(count=0), HOME[2])
     for mentions in (HOME, uncounted):
         assert scores(*mentions) == scores(*mentions, min_graph_score=0.0)
@@ -132,7 +132,7 @@ def test_a_name_no_chunk_is_about_gets_a_smaller_share():
 
 @pytest.mark.parametrize(("chunks", "share"), [(1, 1.0), (3, 1.0), (30, 0.1)])
 def test_a_name_without_a_home_starts_a_walk_by_how_few_chunks_hold_it(chunks, share):
-    """One passage that names it is a way in; thirty are none. Where a chunk is about it, its spread does not count."""
+    """One mentioning passage is a start, thirty are not. With a defining chunk, the number does not matter."""
     homeless, housed = (
         recognise_names(read_question("where is Silverton?"), graph=Mentioned(m, spread={"silverton": chunks}))[0]
         for m in (mention("silverton", "one"), mention("silverton", "one", about=True))

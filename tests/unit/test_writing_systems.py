@@ -59,7 +59,7 @@ def test_what_words_found_is_shown_whatever_its_script(engine):
 
 
 def test_a_question_in_such_a_script_is_answered_as_before(engine):
-    """Then vectors have no say in the first place."""
+    """Vectors have weight 0 for such a question."""
     assert found(engine, "ثلاثون يوما من الإجازة")[0] in ("leave", "both")
 
 
