@@ -109,7 +109,7 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
     expected = f"run weft reembed --db {path} --embedder local/bge-small-zh"
     assert found["embedder of default"].hint == expected
     assert "embedder of english" not in found
-    assert found["embedder of guide"].hint == "weft models fetch local/bge-small-zh"
+    assert found["embedder of guide"].hint == "run weft models fetch local/bge-small-zh"
     assert found["embedder of zh"].state == "problem"
     assert found["embedder of zh"].hint == "run pip install 'weft-search[multilingual]'"
 

@@ -200,7 +200,7 @@ def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
         return
     is_other = name in LOCAL and name != settings.models.embedder  # `_models` checks the one in the settings
     if is_other and not find_installed(LOCAL[name], cache_dir=settings.cache_dir):
-        hint = f"weft models fetch {name}"
+        hint = f"run weft models fetch {name}"
         yield Finding(what=what, state="warning", detail=f"{name} is not fetched", hint=hint)
     problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
     if problem:
