@@ -80,7 +80,7 @@ def test_an_exchange_at_the_named_time_comes_first(database, embedder):
     """The words alone cannot tell the exchanges apart; a document without a time keeps its score."""
     store = adopt(database.store("default"), embedder)
     days = {"2026-03-16": "1111", "2026-03-10": "2222", "2026-02-10": "3333"}
-    note = Document(source="note", title="Lights", text="Which port do the harbour lights use? Ask the keeper.")
+    note = Document(source="note", title="Lights", text="The keeper knows the harbour lights.")
     documents = [note, *(exchange(day, answer) for day, answer in days.items())]
     index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 

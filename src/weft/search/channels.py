@@ -12,7 +12,7 @@ from weft.search.question.time_words import find_time
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import keep_supported
 
-TIME_BONUS = 0.3
+TIME_BONUS = 0.15
 """Share of the best score that a chunk at the named time gains (`benchmarks/quality/time_words.py`)."""
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
