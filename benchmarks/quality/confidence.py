@@ -30,7 +30,7 @@ from weft.rank.calibrate import fit_curve, roc_area
 from weft.rank.gate import KEYWORD_WITH_COSINE, best_scores, probability, shipped_calibration
 from weft.records import Calibration
 from weft.search.channels import search_channels
-from weft.search.confidence import fit_script, keep_meaningful
+from weft.search.confidence import fit_question, keep_meaningful, without_stop_words
 from weft.search.question.choose_method import CHANNELS
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
@@ -98,11 +98,13 @@ def measure_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair
 
 
 def measure_one(engine: Engine, text: str) -> tuple[float, float]:
-    query = embed_question(read_question(text), embedder=engine.embedder, wants_vector=True, wants_keyword=True)
+    question = read_question(text)
+    query = embed_question(question, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
     options = SearchOptions(top_k=1, pool=1)
     search = SearchContext(store=engine.store, embedder=engine.embedder, options=options)
     rankings = search_channels(query, CHANNELS["hybrid"], search)
-    cosine, share = best_scores(keep_meaningful(query, rankings, store=engine.store, embedder=engine.embedder))
+    meaningful = keep_meaningful(query, rankings, store=engine.store, embedder=engine.embedder)
+    cosine, share = best_scores(without_stop_words(question, meaningful, search))
     return np.nan if cosine is None else cosine, share or 0.0
 
 
@@ -312,7 +314,7 @@ def print_numbers(corpus: str, label: str, calibration: Calibration, own: list, 
 
 def chance(row: tuple[str, float, float], calibration: Calibration) -> float:
     text, cosine, share = row
-    fitted = fit_script(calibration, is_unspaced=is_unspaced(text))
+    fitted = fit_question(calibration, read_question(text))
     return probability(None if np.isnan(cosine) else cosine, share, calibration=fitted)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit, Ranking
-from weft.search.confidence import measure_coverage
+from weft.search.confidence import find_calibration, measure_coverage
 from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
 
@@ -30,6 +30,12 @@ def engine(tmp_path):
         ("what is it?", []),
         ("The", []),
         ("C++", ["c++", "c"]),
+        ("x", []),
+        ("what is y or z", []),
+        ("12", []),
+        ("404", ["404"]),
+        ("vitamin B", ["vitamin", "b"]),
+        ("是什么", []),
         ("什么是蓍", ["蓍"]),
         ("🔥", ["🔥"]),
         ("", []),
@@ -92,3 +98,46 @@ def test_a_higher_least_cosine_makes_no_answer_surer(engine, least):
 def ranking(result):
     """Return what the channel of words found."""
     return Ranking(hits=tuple(Hit(piece.chunk.id, n, piece.score) for n, piece in enumerate(result.evidence, start=1)))
+
+
+@pytest.mark.parametrize("method", ["mix", "hybrid", "keyword"])
+@pytest.mark.parametrize(("question", "status"), [("w", "low_confidence"), ("the", "low_confidence"), ("c", "ok")])
+def test_single_letters_and_stop_words_need_a_title(engine, method, question, status):
+    """A letter matches anywhere: only a page with that title or heading answers it."""
+    engine.add(
+        [
+            Document(source="c", title="C", text="A language with pointers."),
+            Document(source="matrix", title="Matrix", text="The product of w and w is w, and w is c. " * 3),
+        ]
+    )
+
+    result = engine.query(question, method=method)
+
+    assert (result.status, bool(result.evidence)) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("Where were they when he painted the harbour?", "no_match"),
+        ("Where do I water the onions and the tomatoes?", "ok"),
+    ],
+)
+def test_stop_words_are_no_evidence_for_keywords_alone(engine, question, status):
+    """The first question shares seven small words with a text and none of its content words."""
+    engine.add(
+        [Document(source="diary", title="Diary", text="He asked them where they were, and when the others left.")]
+    )
+
+    assert engine.query(question, method="keyword").status == status
+
+
+def test_a_short_question_needs_a_larger_share(engine):
+    """One word of two is half of a question, and as likely a coincidence as one of twelve."""
+    calibration = find_calibration(read_question("grease bearing"), store=engine.store, embedder=None)
+    longer = "grease bearing turbine tower harbour crane winch cable anchor"
+
+    assert (
+        calibration.words.middle
+        > find_calibration(read_question(longer), store=engine.store, embedder=None).words.middle
+    )

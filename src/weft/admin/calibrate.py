@@ -15,9 +15,9 @@ from weft.errors import InputError
 from weft.models.base import Embedder, TextKind
 from weft.rank.calibrate import Values, fit_curve, roc_area, select_typical
 from weft.rank.gate import best_scores, judge, probability, shipped_calibration
-from weft.records import Calibration, Curve, ModelCard, Status, Vector, Vectors
+from weft.records import Calibration, Curve, ModelCard, Question, Status, Vector, Vectors
 from weft.search.channels import search_channels
-from weft.search.confidence import fit_script, keep_meaningful
+from weft.search.confidence import fit_question, keep_meaningful, short_question_margin, without_stop_words
 from weft.search.question.choose_method import CHANNELS
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
@@ -83,14 +83,14 @@ class Calibrated:
 class _Probe:
     """A probe with the measurements of the channels."""
 
-    text: str
+    question: Question
     is_own: bool
     cosine: float | None
     share: float
 
     @property
     def is_unspaced(self) -> bool:
-        return is_unspaced(self.text)
+        return self.question.is_unspaced
 
 
 def calibrate(
@@ -184,13 +184,13 @@ def _measure(
         group = texts[start : start + EMBED_PROBES]
         ready = _Embedded(embedder, group) if embedder else None
         for text in group:
-            query = embed_question(
-                read_question(text), embedder=ready, wants_vector=embedder is not None, wants_keyword=True
-            )
+            question = read_question(text)
+            query = embed_question(question, embedder=ready, wants_vector=embedder is not None, wants_keyword=True)
             search = SearchContext(store=store, embedder=embedder, options=SearchOptions(top_k=1, pool=1))
             rankings = search_channels(query, CHANNELS["hybrid"], search)
-            cosine, share = best_scores(keep_meaningful(query, rankings, store=store, embedder=embedder))
-            probes.append(_Probe(text=text, is_own=len(probes) < len(own), cosine=cosine, share=share or 0.0))
+            meaningful = keep_meaningful(query, rankings, store=store, embedder=embedder)
+            cosine, share = best_scores(without_stop_words(question, meaningful, search))
+            probes.append(_Probe(question=question, is_own=len(probes) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
     return probes
 
@@ -252,16 +252,23 @@ def _fit_cosine(probes: Sequence[_Probe], before: Calibration) -> Curve | None:
 
 def _fit_share(probes: Sequence[_Probe], *, wording: float) -> Curve | None:
     own, foreign = _split(probes)
-    shares = _values(wording * probe.share for probe in own), _values(probe.share for probe in foreign)
+    shares = (
+        _values(wording * probe.share - _margin(probe) for probe in own),
+        _values(probe.share - _margin(probe) for probe in foreign),
+    )
     if len(own) < MIN_PROBES or roc_area(*shares) < MIN_AREA:
         return None
     return fit_curve(*shares, ridge=WORDS_RIDGE)
 
 
+def _margin(probe: _Probe) -> float:
+    return 0.0 if probe.is_unspaced else short_question_margin(probe.question)
+
+
 def _judge(probes: Sequence[_Probe], calibration: Calibration) -> Judgement:
     """Count the verdicts of the gate on the probes."""
     chances = [
-        [probability(p.cosine, p.share, calibration=fit_script(calibration, is_unspaced=p.is_unspaced)) for p in kind]
+        [probability(p.cosine, p.share, calibration=fit_question(calibration, p.question)) for p in kind]
         for kind in _split(probes)
     ]
     own, foreign = (Counter(map(judge, kind)) for kind in chances)

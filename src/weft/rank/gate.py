@@ -25,8 +25,12 @@ from weft.records import Calibration, Curve, Hit, ModelCard, Ranking, Status
 KEYWORD_WITH_COSINE = Curve(middle=0.15, slope=17.5)
 """Log-odds of the keyword share, added to those of a cosine. Fitted in `benchmarks/quality/confidence.py`."""
 
-KEYWORD_ALONE = Curve(middle=0.20, slope=30.0)
-"""Log-odds of the keyword share without a cosine. Fitted in the same benchmark."""
+KEYWORD_ALONE = Curve(middle=0.25, slope=24.0)
+"""
+Log-odds of the keyword share of six content terms without a cosine.
+
+Shorter questions need more: `search/confidence.py`. Decision 0007 has the fit.
+"""
 
 KEYWORD_BIGRAMS = Curve(middle=0.19, slope=35.0)
 """The same for character bigrams, in which no stop word matches everywhere."""
@@ -66,7 +70,7 @@ GRAPH_ONLY_CONFIDENCE = 0.95
 
 NO_CHUNK = "no channel found a chunk"
 GRAPH_ONLY = "found by the graph only"
-NO_EVIDENCE = "confidence is unknown: the cosines are unreliable here, or only stop words match"
+NO_EVIDENCE = "confidence is unknown: the cosines are unreliable here, or the question has no content words"
 LITTLE_COVERED = "the recognised entities cover little of the question"
 """Reasons of a verdict."""
 

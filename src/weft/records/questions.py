@@ -69,6 +69,7 @@ class QuestionParsers:
     paper_ids: Callable[[Question], tuple[FoundId, ...]]
     exact_keys: Callable[[Question], Mapping[str, int]]
     names: Callable[[Question], tuple[str, ...]]
+    all_names: Callable[[Question], tuple[str, ...]]
     numbered_ids: Callable[[Question], tuple[NumberedId, ...]]
 
 
@@ -132,8 +133,13 @@ class Question:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Quoted texts, identifiers and capitalised phrases as written: the four longest, longest first."""
+        """Quoted texts, identifiers and capitalised phrases as written, longest first."""
         return self.parsers.names(self)
+
+    @cached_property
+    def all_names(self) -> tuple[str, ...]:
+        """The first eight of `names`, Latin words of a question in another script, and a capitalised subject."""
+        return self.parsers.all_names(self)
 
     @cached_property
     def numbered_ids(self) -> tuple[NumberedId, ...]:

@@ -7,9 +7,15 @@ from functools import partial
 
 from weft.rank.gate import Verdict, gate, keep_all
 from weft.records import Query
-from weft.search.confidence import find_calibration, keep_meaningful, measure_coverage
+from weft.search.confidence import (
+    confirm_title,
+    find_calibration,
+    keep_meaningful,
+    measure_coverage,
+    without_stop_words,
+)
 from weft.search.graph.join import Joined
-from weft.search.question.absent_ids import doubt_absent_ids
+from weft.search.question.absent_names import doubt_absent_names
 from weft.search.search_context import SearchContext
 
 
@@ -19,14 +25,16 @@ def judge(query: Query, joined: Joined, search: SearchContext) -> Verdict:
         gated = _gate(query, joined, search)
         shown = gated if search.options.gate else keep_all(gated, joined.hits, text=joined.text)
         is_cited = joined.walked.cited is not None
-        doubted = shown if is_cited else doubt_absent_ids(shown, query.question, store=search.store)
+        titled = confirm_title(shown, query.question, search)
+        doubted = titled if is_cited else doubt_absent_names(titled, query.question, search)
         if search.graph.confidence == "heuristic":  # the gate's status is kept
             return replace(doubted, confidence=joined.walked.rated)
         return doubted
 
 
 def _gate(query: Query, joined: Joined, search: SearchContext) -> Verdict:
-    rankings = keep_meaningful(query, joined.complete, store=search.store, embedder=search.embedder)
+    meaningful = keep_meaningful(query, joined.complete, store=search.store, embedder=search.embedder)
+    rankings = without_stop_words(query.question, meaningful, search)
     return gate(
         joined.hits,
         rankings,

@@ -17,6 +17,7 @@ from weft.search.graph.channel import GraphFound, explain_sources, relations_bet
 from weft.search.graph.connected import Connected, find_connected
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
+from weft.search.link_lists import demote_link_lists
 from weft.search.papers.citation_search import Cited
 from weft.search.question.choose_method import Plan
 from weft.search.question.entities import Seed, recognise_meaning, recognise_names
@@ -125,6 +126,8 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
         text = fuse_text(query, found.kept, search, is_single=len(plan.channels) == 1, rare_names=rare_names)
         walked = weigh_graph(walked, text, store=search.store, options=search.graph)
         hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
+        if len(plan.channels) > 1 and walked.cited is None:  # scores of a single channel stay unchanged
+            text, hits = demote_link_lists(text, search), demote_link_lists(hits, search)
     complete = {**rankings, **found.complete}
     is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
     if relations is not None and search.graph.enabled and walked.cited is None and not is_refused:

@@ -8,6 +8,7 @@ from functools import cache
 from weft.extract.lexicon import OPENERS, word_set
 from weft.records import Word
 from weft.text.analyzer import terms
+from weft.text.normalise import is_unspaced
 
 QUESTION_WORDS = frozenset(
     """
@@ -37,10 +38,34 @@ STOP_WORDS = (
 """Words that occur in questions and texts on any subject."""
 
 
+MAX_BARE_DIGITS = 2
+"""A number of so few digits occurs in texts on any subject."""
+
+
 def content_terms(found: Iterable[str]) -> tuple[str, ...]:
-    """Return the terms of a question without those of stop words."""
+    """
+    Return the terms of a question without those of stop words; empty if only single letters and small numbers remain.
+
+    | question | content terms |
+    | --- | --- |
+    | `vitamin B` | `vitamin`, `b` |
+    | `what is x`, `12`, `是什么` | none |
+    """
     stop_terms = _stop_terms()
-    return tuple(term for term in found if term not in stop_terms)
+    kept = tuple(term for term in found if term not in stop_terms and not _is_stop_bigram(term))
+    return kept if any(map(_is_selective, kept)) else ()
+
+
+def _is_stop_bigram(term: str) -> bool:
+    """Return True for `是什`, which the analyzer makes of `是什么`."""
+    return len(term) == 2 and not term.isascii() and all(character in QUESTION_WORDS for character in term)
+
+
+def _is_selective(term: str) -> bool:
+    """Return False for a single letter of a script with spaces, and for a small number."""
+    if term.isdigit():
+        return len(term) > MAX_BARE_DIGITS
+    return len(term) > 1 or not term.isalpha() or is_unspaced(term)
 
 
 def is_question_word(word: Word, text: str) -> bool:

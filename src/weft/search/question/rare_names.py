@@ -13,6 +13,9 @@ from weft.records import Filter, Question
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
+MAX_NAMES = 4
+"""Maximum number of looked-up names, longest first."""
+
 MAX_HOLDERS = 3
 """Maximum number of chunks that contain a rare name; a name in more chunks is common."""
 
@@ -27,7 +30,7 @@ def find_rare_names(question: Question, *, store: StoreReader, where: Filter) ->
     A chunk must contain the words of a name in sequence. Case, accents and punctuation are ignored.
     """
     holders: dict[str, list[str]] = defaultdict(list)
-    for name in question.names:
+    for name in question.names[:MAX_NAMES]:
         for id in _find_holders(name, store=store, where=where):
             holders[id].append(name)
     return {id: tuple(names) for id, names in sorted(holders.items())}

@@ -41,8 +41,11 @@ MAX_WORD_CHARACTERS = 8000
 MAX_NAME_CHARACTERS = 2000
 """Maximum number of characters in which rare names and numbered ids are searched."""
 
-MAX_NAMES = 4
-"""Maximum number of looked-up rare names, longest first."""
+MAX_NAMES = 8
+"""Maximum number of looked-up names, longest first."""
+
+SUBJECT_FOLLOWERS = frozenset("and or vs versus is was are were has have had can does did uses".split())
+"""Words after a subject. A capitalised word at the start is a name before one of them, and a verb before others."""
 
 MAX_CODE_NAMES = 32
 """Names of code entities that are looked up: the first."""
@@ -127,8 +130,20 @@ def _code_names(question: Question) -> list[str]:
 
 
 def _names(question: Question) -> tuple[str, ...]:
-    found = dict.fromkeys(name.text for name in find_names(Sentence(question.text[:MAX_NAME_CHARACTERS])))
-    return tuple(sorted(found, key=lambda name: (-len(name), name))[:MAX_NAMES])
+    text = question.text[:MAX_NAME_CHARACTERS]
+    found = dict.fromkeys(name.text for name in find_names(Sentence(text)))
+    return tuple(sorted(found, key=lambda name: (-len(name), name)))
+
+
+def _all_names(question: Question) -> tuple[str, ...]:
+    text = question.text[:MAX_NAME_CHARACTERS]
+    written = [text[word.start : word.end] for word in question.words if word.end <= len(text)]
+    names = [*question.names]
+    if 0.0 < question.scripts.get("latin", 0.0) < 1.0:
+        names += [word for word in written if len(word) > 1 and word.isascii() and word.isalpha()]
+    if len(written) > 1 and written[0][0].isupper() and written[1] in SUBJECT_FOLLOWERS:
+        names.append(written[0])
+    return tuple(name for name in dict.fromkeys(names) if name.lower() not in STOP_WORDS)[:MAX_NAMES]
 
 
 def _numbered_ids(question: Question) -> tuple[NumberedId, ...]:
@@ -145,5 +160,6 @@ _PARSERS = QuestionParsers(
     paper_ids=_paper_ids,
     exact_keys=_exact_keys,
     names=_names,
+    all_names=_all_names,
     numbered_ids=_numbered_ids,
 )

@@ -1,0 +1,29 @@
+"""Demotion of lists of links and headings, such as a table of contents: they name a subject and say nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.rank.fuse import order
+from weft.records import Hit
+from weft.search.search_context import SearchContext
+from weft.text.link_share import link_share
+
+MIN_LINK_SHARE = 0.6
+"""Share of links and headings from which a chunk is a list of them."""
+
+LIST_FACTOR = 0.6
+"""Factor of the score of such a chunk: hits with at least this share of its score come first."""
+
+MAX_CHECKED_HITS = 20
+"""Number of best hits whose text is checked."""
+
+
+def demote_link_lists(hits: Sequence[Hit], search: SearchContext) -> list[Hit]:
+    """Return the hits with the scores of lists of links and headings reduced, best first. Others keep their scores."""
+    chunks = search.chunks.read([hit.chunk_id for hit in hits[:MAX_CHECKED_HITS]])
+    lists = {id for id, chunk in chunks.items() if link_share(chunk.text) >= MIN_LINK_SHARE}
+    if not lists:
+        return list(hits)
+    scores = {id: score * LIST_FACTOR if id in lists and score > 0 else score for id, _, score in hits}
+    return order(scores)

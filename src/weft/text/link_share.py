@@ -1,0 +1,55 @@
+"""
+Share of a text that is links and headings: 1 for a table of contents, about 0 for prose.
+
+| text | share |
+| --- | --- |
+| `- [Install](#install)` | 1 |
+| `## Install`, an empty line, `## Upgrade` | 1 |
+| `3.2 Upgrade ........ 17` | 1: a line of a printed table of contents |
+| `- [Install](#install): download and unpack the archive` | 0.2 |
+| `Read [the guide](guide.md) before you start.` | 0.3 |
+| a comment `# install` inside a code block | 0 |
+"""
+
+from __future__ import annotations
+
+import re
+
+from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label
+
+_LINK = re.compile(f"{WIKILINK_PATTERN}|{MARKDOWN_LINK_PATTERN}|(?P<url>https?://[^\\s<>()]{{1,500}})")
+_HEADING = re.compile(r"#{1,6} ")
+_PAGE_NUMBER = re.compile(r"(?:\.{4}|(?: \.){4}|…)[. …]{0,200}\d{1,5}$")
+_FENCES = ("```", "~~~")
+_SIGNS = ("](", "[[", "://", "# ", "....", ". . .", "…")
+"""Texts without any of these have no link and no heading."""
+
+
+def link_share(text: str) -> float:
+    """Return the share of letters and digits in labels of links, web addresses and headings; 0 without any."""
+    if not any(sign in text for sign in _SIGNS):
+        return 0.0
+    inside, outside, is_code, is_start = 0, 0, False, True
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith(_FENCES):
+            is_code = not is_code
+        elif is_code:
+            outside += _count(line)
+        elif (is_start and _HEADING.match(line)) or _PAGE_NUMBER.search(line[-240:]):
+            inside += _count(line)
+        else:
+            labels = sum(_count(_label(match)) for match in _LINK.finditer(line))
+            inside += labels
+            outside += _count(_LINK.sub("", line))
+        is_start = not line  # in code of other languages a `#` line follows other lines
+    return inside / (inside + outside) if inside else 0.0
+
+
+def _label(match: re.Match[str]) -> str:
+    if wiki := match["wiki"]:
+        return link_label(wiki)
+    return match["label"] or match["url"] or ""
+
+
+def _count(text: str) -> int:
+    return sum(map(str.isalnum, text))
