@@ -136,7 +136,8 @@ class StoreContract:
             store.write(make_batch(name, ["text"]))
 
         every = store.find_documents(EVERYTHING)
-        assert store.titles([*(item.id for item in every), "unknown"]) == {item.id: item.title for item in every}
+        titles = {item.id: (item.source, item.title) for item in every}
+        assert store.titles([*(item.id for item in every), "unknown"]) == titles
         first = store.find_documents(EVERYTHING, limit=2)
         rest = store.find_documents(EVERYTHING, after=first[-1].source, limit=2)
         assert [d.source for d in first + rest] == ["a", "b", "c"]

@@ -141,11 +141,12 @@ def hits(ids):
         ("", "x y z", 0, ""),
         ("A1 B1 C1 D1", "x y z", 0, "A1 B1 C1 D1 x y"),  # no document is displaced
         ("A1 B1 A2 C1", "x y z", 0, "A1 B1 x C1 A2 y"),
-        ("A1 A2 B1 B2", "x y z", 0, "A1 A2 B1 x B2 y"),  # the first half stays
+        ("A1 A2 B1 B2", "x y z", 0, "A1 A2 B1 x B2 y"),  # the first half keeps two chunks of a document
+        ("A1 B1 A2 C1", "X y Z", 0, "A1 B1 X C1 A2 y"),  # neighbours of pages (X, Z) do not follow behind
         ("A1 B1 A2 B2 E1", "x y", 0, "A1 B1 x y A2 B2 E1"),
         ("A1 B1 A2 B2", "x", 0, "A1 B1 A2 x B2"),
         ("A1", "x y z", 0, "A1 x y"),
-        ("A1 B1 C1 D1", "C1 x y", 0, "A1 B1 C1 D1 x"),  # C1 takes one of their two places
+        ("A1 B1 C1 D1", "C1 x y", 0, "A1 B1 C1 D1 x y"),  # C1 was found anyway
         ("A1 B1 C1 D1", "x y z w", 4, "A1 x B1 y C1 z D1"),
     ],
 )
@@ -153,7 +154,9 @@ def test_neighbours_take_the_places_of_further_chunks(answer, connected, asked, 
     """With four places; no document and no neighbour that is in the answer loses its rank to another."""
     found = add_connected(
         hits(answer.split()),
-        Connected(hits=tuple(hits(connected.split())), asked=asked, due=asked),
+        Connected(
+            hits=tuple(hits(connected.split())), asked=asked, due=asked, named=frozenset(connected.lower().split())
+        ),
         owners={id: id[0] for id in answer.split()},
         top_k=4,
     )
@@ -161,6 +164,52 @@ def test_neighbours_take_the_places_of_further_chunks(answer, connected, asked, 
     assert " ".join(hit.chunk_id for hit in found) == expected
     assert [hit.rank for hit in found] == list(range(1, len(found) + 1))
     assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)
+
+
+def test_a_third_chunk_of_a_document_leaves_the_first_half():
+    """The best two chunks of a document stay where they are."""
+    found = add_connected(
+        hits("A1 A2 A3 B1 C1 D1".split()),
+        Connected(hits=tuple(hits(["x"]))),
+        owners={"A1": "A", "A2": "A", "A3": "A"},
+        top_k=6,
+    )
+
+    assert [hit.chunk_id for hit in found] == "A1 A2 x B1 C1 D1 A3".split()
+
+
+def test_a_page_linked_with_a_found_page_comes_back_if_several_pages_have_its_title(tmp_path):
+    """A glossary entry has the title of the page it sums up, so both pages are entities of their own."""
+    filler = [
+        Document(
+            source=f"tasks/{n}.md", title=f"Task {n}", form="markdown", text=f"Task {n} paints wall {n} for a job."
+        )
+        for n in range(12)
+    ]
+    section = "A finished job is removed after its time to live. " * 40
+    sections = "".join(f"## Part {n}\n\n{section}\n\n" for n in range(3))
+    pages = [
+        Document(source="ttl.md", title="Cleanup", form="markdown", text=f"# Cleanup\n\n{sections}"),
+        Document(
+            source="finalizers.md",
+            title="Finalizers",
+            form="markdown",
+            text="Objects wait for their controllers. See [cleanup](ttl.md).",
+        ),
+        Document(
+            source="glossary/finalizer.md", title="Finalizer", form="markdown", text="A key that delays deletion."
+        ),
+    ]
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add([*pages, *filler])
+        question = "What holds a finished job back after its time to live?"
+        found, hybrid = (engine.query(question, method=method, top_k=4) for method in ("mix", "hybrid"))
+
+    sources = [piece.document.source for piece in found.evidence]
+    assert "finalizers.md" not in [piece.document.source for piece in hybrid.evidence]
+    assert "finalizers.md" in sources
+    piece = found.evidence[sources.index("finalizers.md")]
+    assert (piece.graph.path[0].source, piece.graph.path[0].type) == ("Cleanup", "linked_from")
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdexyz"), unique=True))

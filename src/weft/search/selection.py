@@ -12,14 +12,12 @@ from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
+from weft.search.document_spread import spread
 from weft.search.graph.connected import Connected
 from weft.search.graph.join import Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import drop_unsupported
-
-MAX_PER_DOCUMENT = 3
-"""Text hits of one document in an answer, as long as other documents have relevant ones."""
 
 MAX_ADDED_PER_DOCUMENT = 2
 """Maximum number of chunks of one document that the graph may add to an answer."""
@@ -108,26 +106,6 @@ def _choose(
     return put_first(chosen, text[0].chunk_id) if is_first else chosen
 
 
-def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int) -> list[Hit]:
-    """
-    Return `top_k` hits in their order, at most `MAX_PER_DOCUMENT` of each document if others can take their places.
-
-    Without this bound a long document can take every place, and the answer may be in the next one.
-    """
-    taken, chosen, surplus = Counter[str](), list[Hit](), list[Hit]()
-    for start in range(0, len(hits), top_k):
-        batch = hits[start : start + top_k]
-        known = chunks.read([hit.chunk_id for hit in batch])
-        for hit in batch:
-            owner = known[hit.chunk_id].document_id if hit.chunk_id in known else hit.chunk_id
-            taken[owner] += 1
-            (chosen if taken[owner] <= MAX_PER_DOCUMENT else surplus).append(hit)
-        if len(chosen) >= top_k:
-            break
-    ids = {hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]}
-    return [hit for hit in hits if hit.chunk_id in ids]
-
-
 def cut_hits(hits: Sequence[Hit], *, text: Sequence[Hit], top_k: int) -> list[Hit]:
     """
     Return at most `top_k` hits in their order.
@@ -147,47 +125,53 @@ def add_connected(hits: Sequence[Hit], connected: Connected, *, owners: Mapping[
     """
     Return the answer with the best passages of stated neighbours; an empty answer stays empty.
 
-    They get half of the `top_k` places, or `top_k` − 1 if the question asks for their relation. A neighbour that is in
-    the answer already keeps its rank and takes one of these places. `owners` are the document ids by chunk. With
-    `top_k` = 6, neighbours n, and hits named after their documents:
+    They get half of the `top_k` places, or `top_k` − 1 if the question asks for their relation, even if all are in one
+    document. A neighbour of a clear name that is in the answer already keeps its rank and takes one of these places.
+    `owners` are the document ids by chunk. With `top_k` = 6, neighbours n, and hits named after their documents:
 
-        A1 B1 A2 | n1 C1 n2 | A3 B2 n3      they take the places of further chunks of documents in the second half,
-                                            which move behind; the others follow
+        A1 B1 A2 | n1 C1 n2 | A3 B2 n3      they take the places of further chunks of documents, which move behind;
+                                            further neighbours of names follow, those of pages are left out
         A1 n1 B1 n2 A2 n3 …                 the question asks for the relation: they alternate with the hits that
                                             follow the last such neighbour
     """
     if not hits or not connected.hits:
         return list(hits)
     known = {hit.chunk_id for hit in hits}
-    places = max(top_k // 2, min(connected.asked, top_k - 1))
-    due, others = connected.hits[: connected.due], connected.hits[connected.due :]
-    present = sum(hit.chunk_id in known for hit in due)
-    added = [hit for hit in due if hit.chunk_id not in known][: max(0, places - present)]
-    present += len(added) + sum(hit.chunk_id in known for hit in others)
-    added += [hit for hit in others if hit.chunk_id not in known][: max(0, places - present)]
+    missing = sum(hit.chunk_id not in known for hit in connected.hits[: connected.asked])
+    present = sum(hit.chunk_id in known for hit in connected.hits[: connected.due])
+    places = max(top_k // 2 - present, min(missing, top_k - 1 - connected.asked + missing), 0)
+    added = [hit for hit in connected.hits if hit.chunk_id not in known][:places]
     if connected.asked:
         asked = {hit.chunk_id for hit in connected.hits[: connected.asked]}
         last = max((place for place, hit in enumerate(hits[:top_k]) if hit.chunk_id in asked), default=0)
-        pairs = zip_longest(added, hits[last + 1 :])
+        pairs = zip_longest((hit for hit in added if hit.chunk_id in connected.named), hits[last + 1 :])
         merged = [*hits[: last + 1], *(hit for pair in pairs for hit in pair if hit)]
     else:
-        merged = _replace_repeated(hits, added, owners=owners, top_k=top_k)
+        merged = _replace_repeated(hits, added, named=connected.named, owners=owners, top_k=top_k)
     return _renumber(merged, known=known)
 
 
-def _replace_repeated(hits: Sequence[Hit], added: Sequence[Hit], *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
-    """Return the hits with further chunks of a document, in the second half of `top_k`, replaced and put behind."""
-    first, seen, repeated = list(hits[:top_k]), set[str](), list[int]()
+def _replace_repeated(
+    hits: Sequence[Hit], added: Sequence[Hit], *, named: Collection[str], owners: Mapping[str, str], top_k: int
+) -> list[Hit]:
+    """
+    Return the hits with further chunks of documents among the first `top_k` replaced and put behind.
+
+    The first half keeps two chunks of each document, the second half one. Added hits without a place follow if they are
+    `named`.
+    """
+    first, seen, repeated = list(hits[:top_k]), Counter[str](), list[int]()
     for place, hit in enumerate(first):
         owner = owners.get(hit.chunk_id, hit.chunk_id)
-        if owner in seen and place >= top_k // 2:
+        seen[owner] += 1
+        if seen[owner] > (1 if place >= top_k // 2 else 2):
             repeated.append(place)
-        seen.add(owner)
     taken = repeated[max(0, len(repeated) - len(added)) :]
     for place, hit in zip(taken, added, strict=False):
         first[place] = hit
     waiting, free = added[len(taken) :], top_k - len(first)
-    return [*first, *waiting[:free], *(hits[place] for place in taken), *hits[top_k:], *waiting[free:]]
+    last = [hit for hit in waiting[free:] if hit.chunk_id in named]
+    return [*first, *waiting[:free], *(hits[place] for place in taken), *hits[top_k:], *last]
 
 
 def _renumber(hits: Sequence[Hit], *, known: Collection[str]) -> list[Hit]:

@@ -4,36 +4,51 @@ Connected passages: the chunks of the stated neighbours of entities that a quest
 A relation, a link or a fact states a neighbour; a shared sentence does not. The search starts from
 
 - the entities that the question names: every neighbour with a defining chunk counts;
-- the pages of the best three text hits: a neighbour counts only if the text channels found its page too.
+- the pages of the text hits in the answer: a neighbour counts only if the text channels found its page too.
 
-For the question `Auth Service`:
+First come neighbours by a relation that the question asks for, then those of clear names: entities with at most three
+defining chunks. For the question `Auth Service`:
 
     Auth Service ─depends_on 10→ OAuth Provider   cosine 0.61   score 10/10 · 0.61 = 0.61
     Auth Service ─links_to 8───→ Login Flow       cosine 0.70   score  8/10 · 0.70 = 0.56
 
-A neighbour of several of these entities gets the sum of its scores. First come neighbours by a relation that the
-question asks for, then those of clear names: entities with at most three defining chunks. `Pod` has dozens in the
-documentation of Kubernetes, so its neighbours compete with those of the pages. There is no threshold on the score: the
-number of places is bounded instead (`search/selection.py`), so neighbours do not vanish as their number grows.
+A neighbour of several of these entities gets the sum of its scores. Then come the neighbours of other names and of
+pages. `Pod` has dozens of defining chunks in the documentation of Kubernetes, so its neighbours compete with those of
+the pages. For `What holds back a finished Job that is past its TTL?`, text scores are relative to the best hit:
+
+    page             text score   linked with        words of the question in the link's sentence   score
+    Jobs             1.00         (a start)
+    TTL controller   0.97         (a start)
+    Finalizers       0.45         TTL controller     0.20                        (0.45 + 0.20) · √0.97 = 0.64
+    Workloads        0.40         both               0                           (0.40 + 0)    · √1.97 = 0.56
+
+There is no threshold on the score: the number of places is bounded instead (`search/selection.py`), so neighbours do
+not vanish as their number grows.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from weft.extract.links.page_keys import page_key
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
 from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
+from weft.search.document_spread import spread
 from weft.search.graph.channel import ABOUT_CHUNK
 from weft.search.graph.relations import Relations
 from weft.search.graph.trust import MAX_DEFINING_CHUNKS
+from weft.search.question.content_terms import content_terms
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
+from weft.store.base import GraphReader
+from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
@@ -41,12 +56,6 @@ MAX_RELATIONS = 50
 
 MIN_PAGE_RELATION_WEIGHT = 6.0
 """Relations of a page below this weight are not read: nearly all of them derive from mentions."""
-
-MAX_PAGE_HITS = 40
-"""Best text hits whose pages may be shown as neighbours."""
-
-MAX_START_PAGES = 3
-"""Pages of the best text hits whose neighbours are read."""
 
 MAX_DESCRIBED_NAMES = 20
 """Names described in one chunk that are compared with the question."""
@@ -73,6 +82,18 @@ class _Edge(NamedTuple):
     start_id: str
     type: str
     weight: float
+    relation: Relation
+
+
+class _Page(NamedTuple):
+    """A document that the text channels found."""
+
+    chunk_id: str
+    """Its best hit."""
+    score: float
+    """Score of that hit, relative to the best hit of all."""
+    is_shown: bool
+    """True if that hit is in the answer of the text channels."""
 
 
 def find_connected(
@@ -91,19 +112,21 @@ def find_connected(
     """
     named = {seed.entity.id for seed in seeds if seed.words}
     pages = _find_pages(text, search)
-    starts = [*sorted(named), *(id for id in list(pages)[:MAX_START_PAGES] if id not in named)]
+    starts = {id: page.score for id, page in pages.items() if page.is_shown} | dict.fromkeys(sorted(named), 1.0)
     if not starts:
         return Connected()
     types = query.question.relation_types
     found = _read_relations(starts, types, named=named, near=list(pages), relations=relations)
     edges = _stated_edges(found, starts=starts, named=named, search=search)
     chunks = _choose_chunks(edges, pages, named=named, search=search, relations=relations)
-    closeness = _measure_closeness(query, chunks, search, vector=vector)
-    scores = {id: closeness[id] * _strength(edges[id]) for id in chunks}
     clear = {seed.entity.id for seed in seeds if seed.words and seed.defining_chunks <= MAX_DEFINING_CHUNKS}
     asked = {id for id in chunks if any(edge.start_id in named and edge.type in types for edge in edges[id])}
     due = asked | {id for id in chunks if any(edge.start_id in clear for edge in edges[id])}
-    best = sorted(chunks, key=lambda id: (id not in asked, id not in due, -scores[id], id))
+    closeness = _measure_closeness(query, chunks, search, vector=vector)
+    scores = {id: closeness[id] * _strength(edges[id]) for id in due}
+    others = {id: edges[id] for id in chunks if id not in due}
+    scores |= _score_linked(query, others, starts, pages, graph=relations.graph)
+    best = sorted(chunks, key=lambda id: (id not in asked, id not in due, -scores[id], -closeness[id], id))
     names = relations.names([*starts, *best])
     hits, sources = list[Hit](), dict[str, GraphSource]()
     for id in best:
@@ -120,23 +143,39 @@ def find_connected(
     )
 
 
-def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, str]:
-    """Return the entities of the titles of all found documents, each with its document's best hit, best first."""
-    chunks = search.chunks.read([hit.chunk_id for hit in text[:MAX_PAGE_HITS]])
-    best: dict[str, str] = {}
-    for id, chunk in chunks.items():
-        best.setdefault(chunk.document_id, id)
-    keys = {id: name_key(title) for id, title in search.store.titles(list(best)).items()}
-    known = search.store.graph.find_known(sorted(set(filter(None, keys.values()))), max_defining=1)
-    pages: dict[str, str] = {}
-    for document, chunk_id in best.items():
-        if (name := known.get(keys.get(document, ""))) and not fact_entity_key(name.entity_id):
-            pages.setdefault(name.entity_id, chunk_id)
+def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, _Page]:
+    """
+    Return the entities of the pages of all found documents, best first.
+
+    The entity of a page is that of its path if several pages have its title, else that of its title.
+    """
+    chunks = search.chunks.read([hit.chunk_id for hit in text])
+    shown = {hit.chunk_id for hit in spread(text, chunks=search.chunks, top_k=search.options.top_k)}
+    best: dict[str, _Page] = {}
+    for hit in text:
+        if (chunk := chunks.get(hit.chunk_id)) and chunk.document_id not in best:
+            score = max(0.0, hit.score / text[0].score) if text[0].score > 0 else 0.0
+            best[chunk.document_id] = _Page(hit.chunk_id, score, hit.chunk_id in shown)
+    titles = search.store.titles(list(best))
+    keys = {id: (page_key(source), name_key(title)) for id, (source, title) in titles.items()}
+    known = search.store.graph.find_known(
+        sorted({key for pair in keys.values() for key in pair if key}), max_defining=1
+    )
+    pages: dict[str, _Page] = {}
+    for document, page in best.items():
+        names = [known[key] for key in keys.get(document, ()) if key in known]
+        if names and not fact_entity_key(names[0].entity_id):
+            pages.setdefault(names[0].entity_id, page)
     return pages
 
 
 def _read_relations(
-    starts: Sequence[str], types: Collection[str], *, named: Collection[str], near: Sequence[str], relations: Relations
+    starts: Collection[str],
+    types: Collection[str],
+    *,
+    named: Collection[str],
+    near: Sequence[str],
+    relations: Relations,
 ) -> list[Relation]:
     """
     Return the strongest relations of these entities, those of the types asked for, and those to entities `near`.
@@ -149,7 +188,7 @@ def _read_relations(
     found += relations.of(pages, limit=MAX_RELATIONS, min_weight=MIN_PAGE_RELATION_WEIGHT)
     if types:
         wanted = sorted({name for type in types for name in spellings(type)})
-        found += relations.of(starts, limit=MAX_RELATIONS, types=wanted)
+        found += relations.of(list(starts), limit=MAX_RELATIONS, types=wanted)
     if len(found) >= MAX_RELATIONS:
         found += relations.between([*starts, *(id for id in near if id not in starts)])
     return found
@@ -161,14 +200,42 @@ def _stated_edges(
     """Return the edges of each neighbour, strongest first; `graph.rel_types` applies."""
     allowed = frozenset(search.graph.rel_types)
     edges: dict[str, dict[_Edge, None]] = defaultdict(dict)
-    for one, other, kind, weight, *_ in sorted(relations, key=lambda relation: -relation.weight):
+    for relation in sorted(relations, key=lambda relation: -relation.weight):
+        one, other, kind, weight, *_ = relation
         if kind in DERIVED_TYPES or weight / FULL_WEIGHT < search.graph.min_graph_score:
             continue
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
             is_allowed = not allowed or kind in allowed or type in allowed
             if is_allowed and source in starts and target not in named and not fact_entity_key(target):
-                edges[target][_Edge(source, type, weight)] = None
+                edges[target][_Edge(source, type, weight, relation)] = None
     return {id: list(found) for id, found in edges.items()}
+
+
+def _score_linked(
+    query: Query,
+    edges: Mapping[str, Sequence[_Edge]],
+    starts: Mapping[str, float],
+    pages: Mapping[str, _Page],
+    *,
+    graph: GraphReader,
+) -> dict[str, float]:
+    """
+    Return the scores of neighbours of pages and vague names, by the scores of `starts`.
+
+    Sentences of links are read only for pages that the answer does not show yet.
+    """
+    terms = set(content_terms(query.terms))
+    pairs = [(id, edge) for id, found in edges.items() if id in pages and not pages[id].is_shown for edge in found]
+    shares: dict[str, float] = {}
+    for (id, _), relation in zip(pairs, graph.describe([edge.relation for _, edge in pairs]), strict=True):
+        common = terms.intersection(query_terms(relation.description))
+        shares[id] = max(shares.get(id, 0.0), len(common) / max(1, len(terms)))
+    scores = {}
+    for id, found in edges.items():
+        text = pages[id].score if id in pages else 0.0
+        reached = sum(starts[start] for start in {edge.start_id for edge in found})
+        scores[id] = (text + shares.get(id, 0.0)) * math.sqrt(reached)
+    return scores
 
 
 def _strength(edges: Sequence[_Edge]) -> float:
@@ -179,7 +246,7 @@ def _strength(edges: Sequence[_Edge]) -> float:
 
 def _choose_chunks(
     edges: Mapping[str, Sequence[_Edge]],
-    pages: Mapping[str, str],
+    pages: Mapping[str, _Page],
     *,
     named: Collection[str],
     search: SearchContext,
@@ -191,7 +258,7 @@ def _choose_chunks(
     A neighbour that no named entity states needs a text hit. Neighbours without a chunk or outside the filter are left
     out.
     """
-    chunks = {id: pages[id] for id in edges if id in pages}
+    chunks = {id: pages[id].chunk_id for id in edges if id in pages}
     others = [id for id in edges if id not in pages and any(edge.start_id in named for edge in edges[id])]
     mentions = relations.graph.mentions_of(others, limit=1) if others else []
     defining = {mention.entity_id: mention.chunk_id for mention in mentions if mention.about}

@@ -64,10 +64,15 @@ class Walked:
         return Ranking(hits=(*hits, *added))
 
     def explain(self, citations: Mapping[str, str]) -> dict[str, GraphSource]:
-        """Return the path to each chunk: a relation of a named entity, else the path of the algorithm."""
+        """
+        Return the path to each chunk: a relation of a named entity, else the path of the algorithm.
+
+        If the question names no entity, a link from a page of the answer explains more than that path.
+        """
         stated = explain_sources(self.connected.sources)(citations)
         found = self.found.explain(citations)
-        kept = {id for id, source in found.items() if source.expansion or id not in self.connected.named}
+        certain = self.connected.named if any(seed.words for seed in self.seeds) else stated.keys()
+        kept = {id for id, source in found.items() if source.expansion or id not in certain}
         return {**stated, **{id: source for id, source in found.items() if id in kept or id not in stated}}
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:

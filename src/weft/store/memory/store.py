@@ -321,8 +321,8 @@ class MemoryStore:
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         return [self._content.documents[id] for id in ids if id in self._content.documents]
 
-    def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        return {id: self._content.documents[id].title for id in ids if id in self._content.documents}
+    def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        return {document.id: (document.source, document.title) for document in self.documents(ids)}
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         found = [d for d in self._content.documents.values() if d.source > after and _passes(d, where)]

@@ -69,7 +69,7 @@ WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: titles_by_id
-SELECT d.id, d.title FROM weft.document AS d
+SELECT d.id, d.source, d.title FROM weft.document AS d
 WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 

@@ -50,7 +50,7 @@ FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
 
 -- name: titles_by_id
-SELECT d.id, d.title FROM document AS d
+SELECT d.id, d.source, d.title FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
 
 -- name: find_documents
