@@ -47,6 +47,20 @@ def test_a_path_names_the_relation_of_the_question_before_a_stronger_one():
     assert ("called_by", "app.job.Job.run") in steps
 
 
+def test_all_callers_in_one_file_come_back():
+    """The bound on chunks of one document does not hold for a relation that the question asks for."""
+    names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+    lines = "".join(f"    total = combine_{n}(total, 'number {n} of the series')\n" for n in range(30))
+    callers = [f"def {name}(total):\n{lines}    return parse_flags(total)\n\n\n" for name in names]
+    store = MemoryDatabase().store("default")
+    core, commands = "def parse_flags(line): ...\n", "from .core import parse_flags\n\n\n" + "".join(callers)
+    index_code(store, {"app/__init__.py": "", "app/core.py": core, "app/commands.py": commands})
+    result = find("who calls parse_flags?", SearchContext(store=store, embedder=None, options=SearchOptions()))
+    targets = {piece.graph.path[0].target for piece in result.evidence if piece.graph}
+
+    assert targets >= {f"app.commands.{name}" for name in names}
+
+
 @pytest.mark.parametrize(
     ("question", "keys"),
     [
