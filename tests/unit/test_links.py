@@ -17,9 +17,13 @@ from weft.extract.links.page_keys import (
     parts_of_page,
     read_link_key,
 )
+from weft.extract.links.page_reader import MAX_URLS
 from weft.extract.links.resolution import PageRow, resolve
 from weft.extract.rules import RuleExtractor
+from weft.index.plan import make_plan
 from weft.records import Document
+from weft.store.memory.store import MemoryDatabase
+from weft.text.searchable_metadata import URLS
 from weft.text.split import split
 
 
@@ -177,6 +181,31 @@ def test_anchors_of_a_page(text, suffix, ids):
 def test_anchors_of_all_generators_are_equal():
     """Punctuation, accents and case differ between site generators."""
     assert {normal_anchor(a) for a in ("v-model-é_x", "V-Model-E-X", "vmodel--ex")} == {"vmodelex"}
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "urls"),
+    [
+        ("a.md", "[s](https://x.org/s?a=1&amp;b=2), <https://x.org/t>, [b](b.md), [t](https://x.org/t)", "s?a=1&b=2 t"),
+        ("a.md", "`[x](https://x.org/c)`\n\n```\n[y](https://x.org/d)\n```\n\n[r]\n\n[r]: https://x.org/r", "r"),
+        ("a.md", f"[long](https://x.org/{'y' * 600}) [mail](mailto:a@x.org) ![i](https://x.org/i.png)", ""),
+        ("https://X.org/a", "[b](https://x.org/b) [c](https://y.org/c)", "https://y.org/c"),
+        ("a.rst", "`s <https://x.org/s>`_\n\n::\n\n    `t <https://x.org/t>`_", "s"),
+        ("a.adoc", "link:https://x.org/s[s] and https://x.org/t[t]", "s t"),
+        ("a.org", "[[https://x.org/s][s]]", "s"),
+        ("a.md", " ".join(f"[{n}](https://x.org/{n})" for n in range(200)), " ".join(map(str, range(MAX_URLS)))),
+    ],
+)
+def test_addresses_on_other_hosts_are_attributes_of_the_document(source, text, urls):
+    """Each once, in order, bounded in number and length; not those in code."""
+    form = "text" if source.endswith((".rst", ".adoc", ".org")) else "markdown"
+    document = Document(source=source, title="A", text=text, form=form)
+    expected = [url if "://" in url else f"https://x.org/{url}" for url in urls.split()]
+    store = MemoryDatabase().store("default")
+    planned = make_plan(document, store=store, options=SplitOptions(), extractor=RuleExtractor())
+
+    assert planned.document.metadata.get(URLS, []) == expected
+    assert not any("x.org" in item.name for part in planned.extractions for item in part.nominations)
 
 
 @pytest.mark.parametrize(

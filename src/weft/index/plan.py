@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from weft.config import SplitOptions
 from weft.errors import InputError
+from weft.extract.links.page_reader import find_urls
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import preference
 from weft.index.merge_extractions import merge_given
@@ -40,7 +41,7 @@ from weft.records import (
 from weft.store.base import Store
 from weft.text import analyzer, split
 from weft.text.ids import digest, document_id
-from weft.text.searchable_metadata import READ_BY, searched_terms
+from weft.text.searchable_metadata import READ_BY, URLS, searched_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,8 +210,11 @@ def finish_plan(draft: Draft, reading: Reading, *, fact_reader: FactReader | Non
     document, info, extractions = draft.document, draft.info, list(reading.extractions)
     if document.given != Extraction():
         extractions = merge_given(document, extractions)
-    if read_by:
-        info = replace(info, metadata={**info.metadata, READ_BY: read_by})
+    own: dict[str, str | list[str]] = {READ_BY: read_by} if read_by else {}
+    if urls := find_urls(document):
+        own[URLS] = urls
+    if own:
+        info = replace(info, metadata={**info.metadata, **own})
     if not reading.is_complete:
         info = replace(info, content_hash=digest((info.content_hash, "incomplete")))
     return Plan(

@@ -14,7 +14,10 @@ IMPORT = "_import"
 READ_BY = "_extractor"
 """Metadata key with extractor, model and prompt version, for a document that a language model has read."""
 
-NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY})
+URLS = "_urls"
+"""Metadata key with the addresses on other hosts that a page links to."""
+
+NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY, URLS})
 """Metadata keys that are not indexed: BEIR ids, wikilinks (their words are in the text) and Weft's own keys."""
 
 

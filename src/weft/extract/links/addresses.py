@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 from weft.extract.links.page_keys import LinkKey, LinkKind, is_index, normal_anchor, page_parts, to_part, to_parts
 
 MAX_ADDRESS_CHARACTERS = 1000
+MAX_URL_CHARACTERS = 500
+"""Characters of an address on another host; a longer one is not kept."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 _SHORTCODE = re.compile(r"\{\{[<%]?\s{0,9}(?:rel)?ref\s{1,9}[\"'“]?([^\"'”\s>%}]{1,500})")
@@ -81,6 +83,18 @@ def _read_url(address: str, *, source: str) -> LinkKey | None:
         return None
     parts = to_parts(f"{url.netloc}/{unquote(url.path)}")
     return None if parts == page_parts(source) else LinkKey(parts, "x", anchor=normal_anchor(unquote(url.fragment)))
+
+
+def read_url(address: str, *, source: str) -> str:
+    """Return the web address of a link to another host; empty for other links and for too long addresses."""
+    address = unescape(address.strip())
+    if not address.startswith(("http://", "https://")) or len(address) > MAX_URL_CHARACTERS or "{" in address:
+        return ""
+    try:
+        host, own = urlsplit(address).netloc.lower(), urlsplit(source).netloc.lower()
+    except ValueError:
+        return ""
+    return address if host and host != own and not any(map(str.isspace, address)) else ""
 
 
 def _read_path(path: str, *, anchor: str, source: str) -> LinkKey | None:

@@ -35,7 +35,7 @@ _DIRECTIVE = re.compile(rf"(\s{{0,40}})\.\. (?:[\w-]{{1,20}}:)?(toctree|{_LITERA
 _ENTRY = re.compile(r"(?:([^<>]{1,300}?)\s{1,9}<([^<>]{1,500})>|(\S[^<>]{0,499}))$")
 _ORG = re.compile(r"\[\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{1,300})\])?\]")
 _ORG_CODE = re.compile(r"\s{0,20}#\+(begin|end)_(src|example|export)", re.IGNORECASE)
-_XREF = re.compile(r"(?:xref|link):([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
+_XREF = re.compile(r"(?:xref:|link:|(?=https?://))([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
 _RST_CODE_INLINE = re.compile(r"``(?:[^`]|`(?!`)){1,300}``")
@@ -159,7 +159,8 @@ def _read_org(target: str, label: str) -> tuple[str, str] | None:
         return (f"{path}#{part.lstrip('*#')}" if part else path), ""
     if target.startswith(("*", "#", "(")) or ("/" not in target and "." not in target and ":" not in target):
         return None  # a heading of the same file
-    return (target, "") if target.startswith(("./", "../", "/")) or target.endswith(".org") else None
+    is_path = target.startswith(("./", "../", "/", "http://", "https://")) or target.endswith(".org")
+    return (target, "") if is_path else None
 
 
 def find_asciidoc_links(text: str) -> list[Link]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from weft.extract.attributes import to_values
-from weft.extract.links.addresses import read_address, read_wikilink
+from weft.extract.links.addresses import read_address, read_url, read_wikilink
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import Anchor, find_anchors
 from weft.extract.links.markdown_links import Link, find_links
@@ -44,6 +44,8 @@ from weft.text.links import link_label, link_page, link_target
 
 MAX_REDIRECTS = 30
 """Other paths of one page."""
+MAX_URLS = 50
+"""Addresses on other hosts that are kept of one page."""
 MAX_CHUNK_SECTIONS = 40
 """Sections nominated by one chunk."""
 
@@ -105,6 +107,21 @@ def locate_links(text: str, *, source: str, keys: Collection[str]) -> dict[str, 
         if target is not None and (key := link_key(target)) in keys:
             found.setdefault(key, (link.line, link.address))
     return found
+
+
+def find_urls(document: Document) -> list[str]:
+    """Return the web addresses on other hosts that a page links to, in order, at most `MAX_URLS`; none for code."""
+    is_page = document.form in ("markdown", "text") and bool(page_key(document.source))
+    if not is_page or not (document.links or "://" in document.text):
+        return []
+    found: dict[str, None] = {}
+    for link in _links(document, suffix=PurePosixPath(document.source).suffix.lower()):
+        url = read_url(link.address, source=document.source) if not link.is_wiki else ""
+        if url:
+            found[url] = None
+        if len(found) == MAX_URLS:
+            break
+    return list(found)
 
 
 def _links(document: Document, *, suffix: str) -> list[Link]:
