@@ -3,6 +3,8 @@
 import pytest
 
 from weft.config import SplitOptions
+from weft.context.serialise import document_to_dict, evidence_to_dict
+from weft.engine.engine import open_engine
 from weft.extract.links.addresses import read_address
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import MAX_ANCHORS, find_anchors
@@ -21,9 +23,8 @@ from weft.extract.links.page_reader import MAX_URLS
 from weft.extract.links.resolution import PageRow, resolve
 from weft.extract.rules import RuleExtractor
 from weft.index.plan import make_plan
-from weft.records import Document
+from weft.records import URLS, Document
 from weft.store.memory.store import MemoryDatabase
-from weft.text.searchable_metadata import URLS
 from weft.text.split import split
 
 
@@ -206,6 +207,18 @@ def test_addresses_on_other_hosts_are_attributes_of_the_document(source, text, u
 
     assert planned.document.metadata.get(URLS, []) == expected
     assert not any("x.org" in item.name for part in planned.extractions for item in part.nominations)
+
+
+def test_an_answer_does_not_repeat_the_addresses_of_a_page(tmp_path):
+    """They would come back with each of its chunks; the document itself shows them."""
+    page = Document(source="a.md", title="Tides", text="Tides: see [the table](https://x.org/t).", form="markdown")
+    with open_engine(tmp_path / "weft.db", embedder="none") as engine:
+        engine.add([page])
+        (piece,) = engine.query("tides").evidence
+        document, _ = engine.get("a.md")
+
+    assert document_to_dict(document)["metadata"] == {URLS: ["https://x.org/t"]}
+    assert evidence_to_dict(piece, 1)["document"]["metadata"] == {}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from weft.records import (
+    URLS,
     ApiKey,
     Calibration,
     Census,
@@ -98,7 +99,7 @@ def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
         "score": round(piece.score, 6),
         "citation": piece.citation,
         "chunk": chunk_to_dict(piece.chunk),
-        "document": document_to_dict(piece.document),
+        "document": _without_urls(document_to_dict(piece.document)),
         "source": {"type": best, **_origin(piece.graph)},
         "channels": {
             name: {"rank": hit.rank, "score": round(hit.score, 6)} for name, hit in sorted(piece.channels.items())
@@ -176,6 +177,11 @@ def chunk_to_dict(chunk: Chunk) -> dict[str, Any]:
         "end_line": chunk.end_line,
         "text": chunk.text,
     }
+
+
+def _without_urls(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of an answer: it would repeat the addresses of a page with each of its chunks."""
+    return {**document, "metadata": {key: value for key, value in document["metadata"].items() if key != URLS}}
 
 
 def document_to_dict(document: DocumentInfo) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from weft.index.note_facts import FactReader
 from weft.models.base import Extractor
 from weft.records import (
     STRONG_KINDS,
+    URLS,
     Batch,
     Chunk,
     Document,
@@ -41,7 +42,7 @@ from weft.records import (
 from weft.store.base import Store
 from weft.text import analyzer, split
 from weft.text.ids import digest, document_id
-from weft.text.searchable_metadata import READ_BY, URLS, searched_terms
+from weft.text.searchable_metadata import READ_BY, searched_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from weft.records.batch import (
 )
 from weft.records.documents import (
     UNIT_MARKS,
+    URLS,
     Channel,
     Chunk,
     Document,
@@ -120,6 +121,7 @@ __all__ = [
     "CODE_PREFIX",
     "STRONG_KINDS",
     "UNIT_MARKS",
+    "URLS",
     "Access",
     "Anchor",
     "ApiKey",

@@ -23,6 +23,10 @@ Unit: TypeAlias = Literal["line", "page", "turn"]
 """What the line numbers of chunks count."""
 UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t"}
 """Mark before the numbers of a citation, by unit."""
+
+URLS = "_urls"
+"""Metadata key with the addresses on other hosts that a page links to."""
+
 Channel: TypeAlias = Literal["vector", "keyword", "graph"]
 Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 

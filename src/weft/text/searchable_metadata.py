@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from weft.records import Metadata
+from weft.records import URLS, Metadata
 from weft.text import analyzer
 
 IMPORT = "_import"
@@ -13,9 +13,6 @@ IMPORT = "_import"
 
 READ_BY = "_extractor"
 """Metadata key with extractor, model and prompt version, for a document that a language model has read."""
-
-URLS = "_urls"
-"""Metadata key with the addresses on other hosts that a page links to."""
 
 NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY, URLS})
 """Metadata keys that are not indexed: BEIR ids, wikilinks (their words are in the text) and Weft's own keys."""
