@@ -26,7 +26,7 @@ CONVERSATIONS = (("kind", "conversation"),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to forget. All fields that are set must match."""
+    """Selection of conversations and texts to forget. All fields that are set must match."""
 
     conversation: str = ""
     """Id of a conversation, or the source of its document."""
@@ -48,7 +48,7 @@ class Forgettable:
 
 
 def find_forgettable(engine: Engine, selection: Selection) -> Forgettable:
-    """Return what a selection matches, without deleting it. Raises `InputError` for an empty selection."""
+    """Return the documents and facts that a selection matches. Raises `InputError` for an empty selection."""
     wanted = selection.matching.strip().casefold()
     if not (selection.conversation or selection.before or wanted):
         raise InputError("nothing is selected", hint="pass --conversation, --before or --matching")

@@ -91,7 +91,7 @@ class Address:
 
     @contextmanager
     def claim(self) -> Iterator[bool]:
-        """Give True if no other process holds this address, and hold it until the end of the block."""
+        """Lock this address for the block; yield False if another process has locked it."""
         if self._is_answered():
             yield False
             return
@@ -136,7 +136,7 @@ def _lock(file: IO[str]) -> bool:
 
 
 def _make_folder(folder: Path) -> bool:
-    """Create a folder for this user; return whether only this user can enter it."""
+    """Create a folder for this user; return True if only this user can enter it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         if sys.platform == "win32":

@@ -123,11 +123,11 @@ def _receive(connection: socket.socket) -> dict[str, Any]:
     while not data.endswith(b"\n"):
         part = connection.recv(1 << 16)
         if not part:
-            raise ValueError("an incomplete request")
+            raise ValueError("the request is incomplete")
         data += part
         if len(data) > MAX_REQUEST_BYTES:
-            raise ValueError("a request is too large")
+            raise ValueError("the request is too large")
     found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError("a request is a JSON object")
+        raise ValueError("expected a JSON object as request")
     return found

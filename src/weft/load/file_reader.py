@@ -50,6 +50,7 @@ HINTS = {
     "not a regular file": "pass a file or a folder",
     "too large": "split the file, or raise load.max_file_bytes or load.max_pages",
     "too slow": "split the file, or raise load.max_cpu_seconds",
+    "unknown shape": "export the conversation again in a format of docs/loading.md",
     "unreadable": "make the file readable",
 }
 """Action for each reason to skip a file."""

@@ -22,7 +22,7 @@ class TimeLimits(NamedTuple):
     end: int
 
     def overlaps(self, start: int | None, end: int | None) -> bool:
-        """Return whether a chunk with these times has a turn in the range; False without times."""
+        """Return True if a chunk with these times has a turn in the range; False without times."""
         return start is not None and end is not None and self.start <= end and start < self.end
 
 
@@ -55,7 +55,7 @@ class Filter:
         return self.after is not None or self.before is not None
 
     def allows_time(self, start: int | None, end: int | None) -> bool:
-        """Return whether a chunk with these times passes `after` and `before`."""
+        """Return True if a chunk with these times passes `after` and `before`."""
         return not self.has_time or self.time_limits.overlaps(start, end)
 
     @property

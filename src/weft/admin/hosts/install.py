@@ -96,7 +96,9 @@ def _plan_hooks(path: Path, *, arguments: Sequence[str]) -> FileChange:
                 item = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
                 text = append_item(text, "hooks", name, item)
     except (UnicodeDecodeError, BadSettings) as error:
-        raise InputError(f"cannot change {str(path)!r}: {error}", hint="correct the file, then run it again") from error
+        raise InputError(
+            f"cannot change {str(path)!r}: {error}", hint="correct the file, then run weft install again"
+        ) from error
     return FileChange(path=path, before=before, after=text.encode("utf-8"))
 
 
@@ -160,7 +162,7 @@ def _add_toml(text: str, section: str, entry: Mapping[str, Any]) -> str:
     if ENTRY in known:
         if known[ENTRY] == dict(entry):
             return text
-        raise BadSettings(f"it has another table [{section}.{ENTRY}]")
+        raise BadSettings(f"the file has another table [{section}.{ENTRY}]")
     rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
     gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
     made = text + gap + "\n".join([f"[{section}.{ENTRY}]", *rows]) + "\n"
@@ -174,7 +176,9 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot read {str(path)!r}: {error.strerror or error}", hint="make the file readable"
+        ) from error
 
 
 def _write(path: Path, data: bytes | None) -> None:

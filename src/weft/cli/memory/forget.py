@@ -24,7 +24,7 @@ MAX_LISTED = 20
 @click.option("--conversation", default="", metavar="ID", help="Conversation with this id or source.")
 @click.option("--before", metavar="TIME", callback=to_time, help="Conversations that ended before this time.")
 @click.option("--matching", default="", metavar="TEXT", help="Documents and facts that contain this text.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be deleted.")
+@click.option("--dry-run", is_flag=True, help="List the documents and facts; delete nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
 def forget(
     session: Session, conversation: str, before: datetime | None, matching: str, dry_run: bool, yes: bool

@@ -84,7 +84,11 @@ def _store(session: Session) -> tuple[str, str]:
 
 @verb()
 @click.option(
-    "--idle-minutes", type=click.FloatRange(0.01), default=30.0, show_default=True, help="End after this time unused."
+    "--idle-minutes",
+    type=click.FloatRange(0.01),
+    default=30.0,
+    show_default=True,
+    help="Minutes without requests before the daemon exits.",
 )
 def daemon(session: Session, idle_minutes: float) -> None:
     """Answer hooks of agent hosts until idle. `weft hook` starts it on demand."""

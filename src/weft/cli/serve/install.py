@@ -14,7 +14,7 @@ HOSTS = ("claude-code", "codex", "cursor", "gemini-cli", "vscode", "zed")
 
 @verb()
 @click.argument("host", type=click.Choice(HOSTS))
-@click.option("--undo", is_flag=True, help="Restore the files as they were before.")
+@click.option("--undo", is_flag=True, help="Restore the original files.")
 @click.option("--dry-run", is_flag=True, help="Print the changes; write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Write without confirmation.")
 def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -> None:
@@ -33,13 +33,13 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     store = session.settings().store
     if shown(store.db) != store.db:
         raise InputError(
-            "the address of the store has a password, which the settings of a host would show",
+            "the settings of a host would contain the password of the store",
             hint="put the password into ~/.pgpass, and leave it out of --db",
         )
     path = find_path(store.db)
     arguments = ["--db", str(path.absolute()) if path else store.db, "--namespace", store.namespace]
     if undo and not is_installed(host):
-        raise click.UsageError(f"Weft is not installed in {host}")
+        raise click.UsageError(f"Weft is not installed in {host}: run `weft install {host}`")
     changes = plan_undo(host) if undo else plan_install(find_hosts()[host], arguments=arguments)
     if session.as_json:
         print_json([{"path": str(change.path), "diff": change.diff()} for change in changes])

@@ -63,7 +63,7 @@ def find_log_host(records: Iterable[Mapping[str, object]]) -> str:
 
 
 def is_gemini_session(record: Mapping[str, object]) -> bool:
-    """Return whether an object is a session of Gemini CLI, or the first line of one."""
+    """Return True if an object is a session of Gemini CLI, or the first line of one."""
     return isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
 
 
@@ -107,7 +107,7 @@ def _claude_code_message(record: LogRecord) -> Message:
 
 
 def _is_program(text: str, role: str) -> bool:
-    """Return whether a text of the user was written by the program."""
+    """Return True if a text of the user was written by the program."""
     return role == USER and text.lstrip().startswith(_WRITTEN_BY_PROGRAM)
 
 

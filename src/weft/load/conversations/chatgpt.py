@@ -20,7 +20,7 @@ _TEXT_TYPES = frozenset({"text", "multimodal_text"})
 
 
 def is_chatgpt(record: Mapping[str, object]) -> bool:
-    """Return whether an object is a conversation of a ChatGPT export."""
+    """Return True if an object is a conversation of a ChatGPT export."""
     has_id = isinstance(record.get("conversation_id"), str) or isinstance(record.get("id"), str)
     mapping = record.get("mapping")
     return has_id and isinstance(mapping, dict) and all(isinstance(node, dict) for node in mapping.values())

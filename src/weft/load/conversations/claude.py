@@ -25,7 +25,7 @@ _ROLES = {"human": USER, "assistant": ASSISTANT}
 
 
 def is_claude(record: Mapping[str, object]) -> bool:
-    """Return whether an object is a conversation of a Claude export."""
+    """Return True if an object is a conversation of a Claude export."""
     return isinstance(record.get("chat_messages"), list) and isinstance(record.get("uuid"), str)
 
 

@@ -92,12 +92,12 @@ def load_lines_or_log(path: Path, *, source: str, options: LoadOptions) -> Itera
 def load_zip(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield the conversations of a zipped export. Raises `LoadError` for another zip file."""
     if not zipfile.is_zipfile(path):
-        raise LoadError("binary", "not a complete zip file")
+        raise LoadError("binary", "the zip file is incomplete")
     try:
         with zipfile.ZipFile(path) as archive:
             members = _find_exports(archive, options=options)
             if not members:
-                raise LoadError("binary", "zip file without conversations.json")
+                raise LoadError("binary", "the zip file has no conversations.json")
             for member in members:
                 data = archive.read(member)  # returns at most the declared number of bytes
                 content = parse_json(decode(data))
@@ -122,7 +122,7 @@ def _find_exports(archive: zipfile.ZipFile, *, options: LoadOptions) -> list[zip
     if size > options.max_expanded_bytes:
         raise too_large(size, limit=options.max_expanded_bytes)
     if size > MIN_CHECKED_BYTES and size > MAX_COMPRESSION_RATIO * packed:
-        raise LoadError("too large", f"expands from {packed:,} to {size:,} bytes")
+        raise LoadError("too large", f"the file expands from {packed:,} to {size:,} bytes")
     return sorted(found, key=lambda member: member.filename)
 
 

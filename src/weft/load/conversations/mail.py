@@ -40,7 +40,7 @@ _BLOCKS = frozenset({"br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "p",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mail:
-    """A parsed message with what places it in a thread."""
+    """A parsed message with the ids that link it to a thread."""
 
     message: Message
     id: str
@@ -68,7 +68,7 @@ def load_mailbox(path: Path, *, source: str, options: LoadOptions) -> Iterator[D
             break
         try:
             if data is None:
-                raise LoadError("too large", f"more than {options.max_file_bytes:,} bytes")
+                raise LoadError("too large", f"the message has more than {options.max_file_bytes:,} bytes")
             mail = _parse(data, line=line)
         except LoadError as error:
             yield Skipped(source=f"{source}#L{line}", reason=error.reason, detail=f"line {line}: {error.detail}")
@@ -105,7 +105,7 @@ def _iter_messages(path: Path, *, options: LoadOptions) -> Iterator[tuple[int, b
                 lines, start, size = [], number + 1, 0
                 continue
             if number == 1:
-                raise LoadError("broken", "a mailbox starts with a line `From `")
+                raise LoadError("broken", "the mailbox does not start with a line `From `")
             is_blank = not line.strip()
             size += len(line)
             if size <= options.max_file_bytes:
@@ -119,7 +119,7 @@ def _parse(data: bytes, *, line: int) -> _Mail:
         parsed = email.message_from_bytes(data, policy=email.policy.default)
         name, address = parseaddr(_header(parsed, "from"))
         if not parsed.keys() or not (name or address):
-            raise LoadError("broken", "mail without a sender")
+            raise LoadError("broken", "the mail has no sender")
         above = tuple(_MESSAGE_ID.findall(f"{_header(parsed, 'references')} {_header(parsed, 'in-reply-to')}"))
         message = Message(role=name or address, text=_body(parsed), time=_time(_header(parsed, "date")), line=line)
         subject = collapse(clean(_header(parsed, "subject")))

@@ -133,7 +133,7 @@ def _iter_cues(lines: Sequence[str]) -> Iterator[_Cue]:
 
 
 def _split_speakers(body: Sequence[str], *, start: int, line: int) -> Iterator[_Cue]:
-    """Yield a cue for each speaker in the lines of one."""
+    """Yield one cue per speaker in the lines of a cue."""
     for text in body:
         voice = _VOICE.search(text)
         plain = collapse(_MARKUP.sub("", text))

@@ -73,7 +73,7 @@ def to_document(messages: Iterable[Message], conversation: Conversation) -> Docu
     """Return the document of a conversation. Raises `LoadError` if no message has text."""
     kept = [clean_message for message in messages if (clean_message := _clean(message)).text]
     if not kept:
-        raise LoadError("empty", "no messages with text")
+        raise LoadError("empty", "the conversation has no messages with text")
     pieces: list[str] = []
     turns: list[Turn] = []
     lines: list[int] = []
@@ -124,7 +124,7 @@ def open_after_pauses(messages: Iterable[Message]) -> list[Message]:
 
 
 def fold_tool(name: object, arguments: object) -> str:
-    """Return a tool call on one line: `[Bash: ls docs]`. Its first text argument stands for all."""
+    """Return a tool call on one line: `[Bash: ls docs]`. Only its first text argument is kept."""
     if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
             arguments = json.loads(arguments)

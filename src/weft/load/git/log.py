@@ -167,7 +167,7 @@ def _parse(out: IO[bytes], *, mark: str) -> Iterator[Commit]:
 
 
 def _iter_lines(out: IO[bytes]) -> Iterator[tuple[str, bool]]:
-    """Yield lines, long ones in pieces, each with whether it starts a line."""
+    """Yield (piece of a line, True at the start of a line); only long lines have several pieces."""
     is_start = True
     while line := out.readline(MAX_LINE_BYTES):
         yield line.decode("utf-8", "replace"), is_start
