@@ -39,7 +39,7 @@ _WEEKDAY = re.compile(rf"\b(?:on|last)\s+({'|'.join(_WEEKDAYS)})\b", re.IGNORECA
 
 
 def find_time(question: str, *, at: datetime) -> TimeLimits | None:
-    """Return the time that a question names, in whole days of UTC; None without one. The first matching rule is used."""
+    """Return the time that a question names in whole UTC days; None without one. The first matching rule is used."""
     text, today = question[:MAX_QUESTION_CHARACTERS], at.astimezone(timezone.utc).date()
     for pattern, read in _RULES:
         if found := pattern.search(text):
