@@ -105,7 +105,7 @@ def test_only_names_that_stand_in_the_text_are_kept(tmp_path: Path) -> None:
         "names not in the text": 1,
         "names too long": 1,
         "items left out": 3,
-        "relations of no two entities": 1,
+        "relations with an unknown entity": 1,
     }
 
 

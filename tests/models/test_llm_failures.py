@@ -201,8 +201,8 @@ def test_a_document_that_gives_orders_changes_nothing_but_what_is_said_of_itself
     assert receipt.added == COUNT + 1
     assert receipt.usage.failures == {
         "names not in the text": 1,
-        "relations of no two entities": 1,
-        "facts about no entity": 1,
+        "relations with an unknown entity": 1,
+        "facts with an unknown subject": 1,
     }
     assert clean.relations <= found["relations"]
     assert found["facts"] == clean.facts

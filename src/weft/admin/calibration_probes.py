@@ -18,7 +18,7 @@ from weft.text.normalise import UNSPACED, fold, is_unspaced
 _T = TypeVar("_T")
 
 WINDOW_WORDS = 12
-"""Number of words of a sentence used for a probe. Half of the informative words are then dropped."""
+"""Number of words of a sentence used for a probe. Half of the content words are then dropped."""
 
 MAX_QUOTED_WORDS = 3
 """Maximum number of consecutive words quoted from a sentence."""
@@ -60,9 +60,9 @@ _FUNCTION_WORDS = STARTERS | frozenset(
 
 def make_probe(chunk: Chunk, *, title: str, other: str) -> str:
     """
-    Return a question that `chunk` answers, generated from its words; empty if it has no informative words.
+    Return a question that `chunk` answers, generated from its words; empty if it has no content words.
 
-    The question has a subject, then informative words of one sentence in their order. One word comes from `other`, the
+    The question has a subject, then content words of one sentence in their order. One word comes from `other`, the
     text of another chunk, because real questions contain words that their answers lack. The same chunk gives the same
     question on every machine.
     """
@@ -98,7 +98,7 @@ def _ask_spaced(chunk: Chunk, title: str, other: str) -> str:
 
 
 def _subject(chunk: Chunk, title: str) -> list[str]:
-    """Return the first words of the title or heading, else the most repeated informative words."""
+    """Return the first words of the title or heading, else the most repeated content words."""
     named = [words for words in map(_WORD.findall, (title, *chunk.heading[-1:])) if words]
     if named:
         return _draw(named, seed=chunk.id, purpose="subject")[:MAX_TITLE_WORDS]
@@ -110,9 +110,9 @@ def _subject(chunk: Chunk, title: str) -> list[str]:
 
 
 def _thin(line: Sequence[str], *, seed: str) -> list[str]:
-    """Return the words of a line without half of the informative ones, and without function words at the ends."""
-    informative = [at for at, word in enumerate(line) if not _is_function_word(word)]
-    drawn = sorted(informative, key=lambda at: _number(seed, f"leave out {at}"))
+    """Return a line without half of its content words, and without function words at both ends."""
+    content = [at for at, word in enumerate(line) if not _is_function_word(word)]
+    drawn = sorted(content, key=lambda at: _number(seed, f"leave out {at}"))
     dropped = set(drawn[: len(drawn) // 2])
     kept: list[str] = []
     together = 0

@@ -61,7 +61,7 @@ class Daemon:
                 worker.join(timeout=60)
 
     def stop(self) -> None:
-        """End `run` within a second."""
+        """Make `run` stop accepting requests; it returns after the current transcript is indexed, or after a minute."""
         self._ending.set()
 
     def _is_idle(self) -> bool:

@@ -206,7 +206,7 @@ class Entities:
         return merged
 
     def _documented(self, name: str) -> Entity:
-        """Return an entity of documents; others cannot have aliases or new names. Raises `InputError`."""
+        """Return the entity. Raises `InputError` if it occurs only in facts."""
         entity = self.get(name)
         if fact_entity_key(entity.id):
             hint = f"run weft entity merge {shlex.quote(name)} NAME, with an entity of the documents as NAME"

@@ -84,7 +84,7 @@ Input: TypeAlias = FileInput | TextInput | PayloadInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """All settings that affect a prepared document."""
+    """Options that a parser process needs to load, split and extract one document."""
 
     namespace: str
     load: LoadOptions

@@ -156,7 +156,7 @@ def join_reply(
         if (key := name_key(item["subject"])) in found
     ]
     for _ in range(len(items["facts"]) - len(facts)):
-        note("facts about no entity")
+        note("facts with an unknown subject")
     return Extraction(nominations=tuple(nominations), claims=tuple(claims.values())), facts
 
 
@@ -165,7 +165,7 @@ def _claims(items: list[Item], found: Collection[str], *, types: Types, note: No
         type = item["type"] if not types.relations or item["type"] in types.relations else DEFAULT_RELATION_TYPE
         statement = canonical(Statement(name_key(item["source"]), name_key(item["target"]), type))
         if statement.source == statement.target or not {statement.source, statement.target} <= set(found):
-            note("relations of no two entities")
+            note("relations with an unknown entity")
             continue
         yield Claim(
             source=statement.source,

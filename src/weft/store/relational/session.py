@@ -35,7 +35,7 @@ class SearchMethods(NamedTuple):
 
 
 class NamespaceRow(NamedTuple):
-    """Row of a namespace."""
+    """Row of the table `namespace`: key, generation and counts of one namespace."""
 
     key: Namespace
     generation: int
