@@ -62,6 +62,19 @@ _SAID_PIN = re.compile(
     r"\b(?:PIN|(?i:(?:my|our|his|her|their|your|card|bank|sim|phone|door|meine|mon|mi)\s+pin|geheimzahl))"
     rf"(?i:[ -]?(?:code|number|nummer))?(?i:{_FOR_WHAT}{_IS})\d{{4,8}}(?i:{_END})"
 )
+_SUBSTRINGS = (
+    ("private key",),
+    ("sk-", "sk_", "pk-", "pk_", "rk-", "rk_"),
+    ("akia", "asia", "aiza", "sg."),
+    ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox"),
+    ("eyj",),
+    ("bearer",),
+    ("password", "passwd", "pwd", "api", "secret"),
+    ("://",),
+    ("pass", "pwd", "kennwort", "contraseña", "wachtwoord", "пароль", "密码", "密碼", "口令", "パスワード"),
+    ("pin", "geheimzahl"),
+)
+"""A match of each pattern of `_mask` contains one of its substrings; the test is ten times as fast as the pattern."""
 MAX_MASKED_CHARACTERS = 2000
 _LONG = re.compile(r"(?<![\w/+-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w/+-])")
 _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
@@ -127,9 +140,11 @@ def mask_secrets(text: str) -> str:
 
 
 def _mask(text: str) -> str:
-    text = _mask_private_keys(text)
-    for kind, pattern in (*_SECRETS, ("a password", _SAID_PASSWORD), ("a password", _SAID_PIN)):
-        text = pattern.sub(f"[{kind}]", text)
+    text, folded = _mask_private_keys(text), text.casefold()
+    patterns = (*_SECRETS, ("a password", _SAID_PASSWORD), ("a password", _SAID_PIN))
+    for (kind, pattern), substrings in zip(patterns, _SUBSTRINGS, strict=True):
+        if any(map(folded.__contains__, substrings)):
+            text = pattern.sub(f"[{kind}]", text)
     text = _DIGITS.sub(lambda match: "[a card number]" if is_card_number(match[0]) else match[0], text)
     return _LONG.sub(lambda match: "[a key]" if _is_random(match[0]) else match[0], text)
 
