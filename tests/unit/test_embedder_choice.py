@@ -1,5 +1,7 @@
 """Which embedder a new namespace gets."""
 
+from pathlib import Path
+
 import pytest
 
 from weft.config import read_settings
@@ -8,6 +10,7 @@ from weft.engine.adapters import fetch_weights
 from weft.engine.advice import choose_embedder, fetch_choice
 from weft.engine.engine import Engine
 from weft.engine.namespaces import Engines
+from weft.engine.paths import sample_files
 from weft.errors import ModelUnavailable
 from weft.models.embedders import universal_sentence_encoder as encoder
 from weft.models.loaded_models import LoadedModels
@@ -124,6 +127,13 @@ def test_a_folder_is_sampled_evenly(database, settings, fakes, tmp_path):
 
     assert made.index(tmp_path).added == 200
     assert active(made) == [DEFAULT] and fakes == []
+
+
+def test_the_sample_corpus_keeps_the_default(settings):
+    """It has some Chinese, but is mostly English."""
+    texts = sample_files([Path(__file__).parents[2] / "examples" / "corpus"], options=settings.load, base=None)
+
+    assert choose_embedder(texts, settings).embedder is None
 
 
 def test_a_preview_names_the_choice_and_fetches_nothing(database, settings, fakes, tmp_path):
