@@ -10,7 +10,6 @@ from typing import Literal, Protocol
 from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
-from weft.load.conversations.mail import load_mail, load_mailbox
 from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
 from weft.load.file_reader import LoadError, safe_text
 from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, user_file_name
@@ -37,6 +36,15 @@ class Loader(Protocol):
         """Yield the documents of a file and its skipped records."""
 
 
+def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield the documents of a mail or a mailbox. The parsers of mail are imported on use, because they are slow."""
+    from weft.load.conversations import mail
+
+    return (mail.load_mailbox if path.suffix.lower() == ".mbox" else mail.load_mail)(
+        path, source=source, options=options
+    )
+
+
 LOADERS: dict[str, Loader] = {
     ".bib": load_bibtex,
     ".csv": load_table,
@@ -47,7 +55,7 @@ LOADERS: dict[str, Loader] = {
     ".ipynb": load_notebook,
     ".json": load_json_or_conversations,
     ".markdown": load_markdown,
-    ".mbox": load_mailbox,
+    ".mbox": load_mail,
     ".md": load_markdown,
     ".mdx": load_markdown,
     ".pdf": load_pdf,
