@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from making import adopt, ask, fill, sources
 
-from weft.config import SearchOptions
+from weft.config import SearchOptions, SplitOptions
 from weft.context.serialise import result_to_dict
+from weft.index.run import index_documents
 from weft.models.embedders.hashing import HashEmbedder
 from weft.records import Document, Filter
 from weft.search.chunks import Chunks
@@ -116,6 +117,22 @@ def test_weights_that_are_set_count_for_both_kinds_of_fusion(store, embedder):
 
     assert same == usual
     assert ask(store, embedder, LOST, method="hybrid", vector_weight=0.5, text_weight=0.5).evidence[0].score != usual
+
+
+@pytest.mark.parametrize(("paragraphs", "weights"), [(1, (0.7, 0.3)), (12, (0.35, 0.65))])
+def test_keywords_count_more_among_chunks_of_long_documents(database, embedder, paragraphs, weights):
+    """Chunks of one conversation have similar vectors. Documents of one chunk keep the usual weights."""
+    store = adopt(database.store("default"), embedder)
+    lines = [f"Turn {number}: failover number {number} lost the sessions of redis." for number in range(12)]
+    texts = ["\n\n".join(lines[at : at + paragraphs]) for at in range(0, len(lines), paragraphs)]
+    documents = [Document(source=f"{at}", title="", text=text) for at, text in enumerate(texts)]
+    index_documents(documents, store=store, embedder=embedder, options=SplitOptions(max_tokens=20, min_tokens=1))
+
+    usual = ask(store, embedder, LOST, method="hybrid")
+    same = ask(store, embedder, LOST, method="hybrid", vector_weight=weights[0], text_weight=weights[1])
+
+    assert len(usual.evidence) > 5
+    assert [piece.score for piece in usual.evidence] == pytest.approx([piece.score for piece in same.evidence])
 
 
 # ── what can be wrong with an embedder ──────────────────────────────────────────────────────────

@@ -127,9 +127,9 @@ class SearchOptions:
     fusion: Fusion = "weighted"
     """`weighted` sums normalised scores; `rrf` is Reciprocal Rank Fusion."""
     vector_weight: float | None = None
-    """Weight of the vector channel; None: 0.7 with `weighted` (`benchmarks/quality/fusion.py`), 0.5 with `rrf`."""
+    """Weight of the vector channel; None: 0.7 with `weighted`, down to 0.35 in long documents, 0.5 with `rrf`."""
     text_weight: float | None = None
-    """Weight of the keyword channel; None: 0.3 with `weighted`, 0.5 with `rrf`."""
+    """Weight of the keyword channel; None: 0.3 with `weighted`, up to 0.65 in long documents, 0.5 with `rrf`."""
     name_bonus: float = constant(0.3)
     """With `weighted`: score bonus for the only chunk that contains a name of the question."""
     rrf_k: int = 60

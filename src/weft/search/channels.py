@@ -17,6 +17,17 @@ TIME_BONUS = 0.15
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
 
+MAX_COMPARED_HITS = 20
+"""Number of best hits of each channel whose documents are counted."""
+
+LONG_DOCUMENT_SHARES = (0.5, 0.8)
+LONG_DOCUMENT_WEIGHT = 0.35
+"""
+Shares of distinct documents between which the weight of vectors grows, and its value at the first.
+
+Chosen on one half of the questions of LongMemEval; the other half and real folders are in docs/quality.md.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rankings:
@@ -70,7 +81,7 @@ def fuse_text(
     if is_single:
         return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
     covered = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
-    vector_weight, keyword_weight = options.weights
+    vector_weight, keyword_weight = _channel_weights(rankings, search)
     weights = {"vector": vector_weight * query.vector_weight, "keyword": keyword_weight * covered}
     if not any(weights[channel] for channel in rankings):  # the only channels left have weight 0: use them anyway
         weights = dict.fromkeys(rankings, 1.0)
@@ -91,6 +102,34 @@ def _add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchCon
     chunks = search.chunks.read(list(scores)).values()
     in_time = [chunk.id for chunk in chunks if named.overlaps(chunk.start_time, chunk.end_time)]
     return {**scores, **{id: scores[id] + TIME_BONUS * best for id in in_time}}
+
+
+def _channel_weights(rankings: Mapping[str, Ranking], search: SearchContext) -> tuple[float, float]:
+    """
+    Return the weights of vectors and keywords: those of the settings, or else by the length of the documents found.
+
+    Chunks of one long document are about one subject, so their vectors are close to each other and say little. The
+    length shows in the share of distinct documents among the best chunks:
+
+    | share of distinct documents | example | weights |
+    | --- | --- | --- |
+    | 0.8 or more | passages and abstracts | 0.7 and 0.3 |
+    | 0.5 or less | conversations, long pages | 0.35 and 0.65 |
+
+    """
+    options = search.options
+    is_set = options.vector_weight is not None or options.text_weight is not None
+    if is_set or options.fusion != "weighted" or len(rankings) < 2:
+        return options.weights
+    ids = dict.fromkeys(hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS])
+    chunks = search.chunks.read(list(ids)).values()
+    share = len({chunk.document_id for chunk in chunks}) / max(1, len(chunks))
+    first, last = LONG_DOCUMENT_SHARES
+    if share >= last:
+        return options.weights
+    shortness = max(0.0, (share - first) / (last - first))
+    vector_weight = LONG_DOCUMENT_WEIGHT + shortness * (options.weights[0] - LONG_DOCUMENT_WEIGHT)
+    return vector_weight, 1 - vector_weight
 
 
 def _drop_below(ranking: Ranking, min_score: float | None) -> Ranking:

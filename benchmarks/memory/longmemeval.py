@@ -1,0 +1,166 @@
+"""
+Retrieval of dated conversations: LongMemEval with every session indexed as a plain document.
+
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --keep DIR   keep the store in a folder for the next run
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --half odd   questions of the odd lines alone
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --types      a row for each type of question as well
+
+$WEFT_DATA/longmemeval-open holds `sessions.jsonl.gz` and `questions.jsonl`. A session is ranked by its best chunk.
+
+| measure | meaning |
+| --- | --- |
+| `recall@5` | share of the gold sessions among the first five sessions |
+| `any@5`, `all@5` | share of questions with one gold session, or with all of them, among the first five |
+| `turns@10` | share of the gold turns in the first ten chunks |
+| `area` | area under the ROC curve of the confidence, answerable against unanswerable questions |
+
+Constants were chosen on even lines; odd lines are the report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from weft import Document, Engine, open_engine
+from weft.rank.calibrate import roc_area
+from weft.search.run import find
+from weft.search.search_context import SearchContext
+
+METHODS = ("keyword", "vector", "hybrid", "auto")
+RANKED_CHUNKS = 100
+"""Chunks retrieved for the ranking of sessions, as in `weft eval`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question with the sessions and turns that answer it."""
+
+    question: str
+    type: str
+    sessions: frozenset[str]
+    turns: frozenset[tuple[str, int]]
+    is_answerable: bool
+    is_even: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The answer to a question."""
+
+    case: Case
+    sessions: tuple[str, ...]
+    """Sessions, best first, each once."""
+    turns: frozenset[tuple[str, int]]
+    """Turns in the first ten chunks."""
+    confidence: float
+
+    def recall(self) -> float:
+        """Return the share of gold sessions among the first five."""
+        return len(self.case.sessions & set(self.sessions[:5])) / len(self.case.sessions)
+
+    def turn_recall(self) -> float:
+        """Return the share of gold turns in the first ten chunks."""
+        return len(self.case.turns & self.turns) / len(self.case.turns)
+
+
+def read_cases(folder: Path) -> list[Case]:
+    """Return the questions of the set in file order."""
+    rows = map(json.loads, (folder / "questions.jsonl").read_text("utf-8").splitlines())
+    return [
+        Case(
+            question=row["question"],
+            type=row["type"],
+            sessions=frozenset(row["sessions"]),
+            turns=frozenset((session, index) for session, index in row["turns"]),
+            is_answerable=not row["unanswerable"],
+            is_even=number % 2 == 0,
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+def iter_sessions(folder: Path) -> Iterator[Document]:
+    """Yield each session as a document whose line numbers are the numbers of its turns, from 1."""
+    with gzip.open(folder / "sessions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            texts = [f"{turn['role']}: {turn['content']}\n" for turn in row["turns"]]
+            numbers = [number for number, text in enumerate(texts, start=1) for _ in range(text.count("\n") + 1)]
+            yield Document(
+                source=row["session_id"],
+                title="",
+                text="\n".join(texts),
+                metadata={"date": row["date"]},
+                lines=numbers,
+            )
+
+
+def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
+    """Return the ranking of sessions without the gate, and the first ten chunks and confidence of the answer."""
+    settings = engine.settings
+    wide = replace(settings.search, method=method, top_k=RANKED_CHUNKS, pool=RANKED_CHUNKS, gate=False)
+    context = SearchContext(store=engine.store, embedder=engine.embedder, options=wide, graph=settings.graph)
+    sessions = dict.fromkeys(piece.document.source for piece in find(case.question, context).evidence)
+    answer = engine.query(case.question, method=method, top_k=10)
+    turns = frozenset(
+        (piece.document.source, line - 1)
+        for piece in answer.evidence[:10]
+        for line in range(piece.chunk.start_line, piece.chunk.end_line + 1)
+    )
+    return Outcome(case=case, sessions=tuple(sessions), turns=turns, confidence=answer.confidence)
+
+
+def print_row(label: str, method: str, outcomes: Sequence[Outcome]) -> None:
+    """Print the measures of a method."""
+    answerable = [outcome for outcome in outcomes if outcome.case.is_answerable]
+    others = [outcome.confidence for outcome in outcomes if not outcome.case.is_answerable]
+    recall = [outcome.recall() for outcome in answerable]
+    turns = [outcome.turn_recall() for outcome in answerable if outcome.case.turns]
+    own = np.array([outcome.confidence for outcome in answerable])
+    area = f"{roc_area(own, np.array(others)):.3f}" if others else "–"
+    print(
+        f"| {label} | {method} | {len(answerable)} | {fmean(recall):.3f} | {fmean(map(bool, recall)):.3f} | "
+        f"{fmean(value == 1 for value in recall):.3f} | {fmean(turns):.3f} | {area} |",
+        flush=True,
+    )
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, help="Folder that keeps the store (default: a temporary one).")
+    parser.add_argument("--half", choices=("even", "odd", "all"), default="all", help="Lines of questions to ask.")
+    parser.add_argument("--methods", nargs="+", default=METHODS, help="Methods to compare.")
+    parser.add_argument("--types", action="store_true", help="Print a row for each type of question.")
+    arguments = parser.parse_args()
+    if not os.environ.get("WEFT_DATA"):
+        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
+    folder = Path(os.environ["WEFT_DATA"]) / "longmemeval-open"
+    cases = [case for case in read_cases(folder) if arguments.half in ("all", "even" if case.is_even else "odd")]
+    with tempfile.TemporaryDirectory() as temporary:
+        kept = arguments.keep or Path(temporary)
+        kept.mkdir(parents=True, exist_ok=True)
+        with open_engine(str(kept / "sessions.db")) as engine:
+            engine.add(iter_sessions(folder))
+            print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
+            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+            for method in arguments.methods:
+                outcomes = [ask(engine, case, method=method) for case in cases]
+                print_row(arguments.half, method, outcomes)
+                for type in sorted({case.type for case in cases}) if arguments.types else ():
+                    print_row(type, method, [outcome for outcome in outcomes if outcome.case.type == type])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
