@@ -69,6 +69,7 @@ def test_links_of_markdown(text, links):
          [("intro.rst", "", ""), ("guide/index.rst", "Guide", "")]),
         (find_rst_links, "a `Pods\n<pods.html>`_ and Nodes_\n\n.. _Nodes: nodes.html\n",
          [("pods.html", "Pods", ""), ("nodes.html", "Nodes", "")]),
+        (find_rst_links, "`Pods <p_>`_ and `Nodes <n_>`_\n\n.. _p: pods.html\n", [("pods.html", "Pods", "")]),
         (find_rst_links, "Code::\n\n   :doc:`x`\n\n.. code-block:: rst\n\n   :doc:`y`\n\n``:doc:`z` ``", []),
         (find_org_links, "[[file:pods.org::*Limits][Pods]] [[id:4d2f]] [[*Own heading]]",
          [("pods.org#Limits", "Pods", ""), ("4d2f", "", "label")]),

@@ -117,18 +117,19 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-14+{self._tagger.name}" if self._tagger else "rules-14"
+        return f"rules-15+{self._tagger.name}" if self._tagger else "rules-15"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
         parsed = read_code(document, chunks)
         if parsed is not None:
             return parsed
-        if is_licence(document.source):
-            return [Extraction() for _ in chunks]
-        reader = _Reader(document, self._tagger)
-        found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
-        topic = replace(reader.topic, type=entity_type(reader.topic.type))
+        if is_licence(document.source):  # a page that others link to, without names of its own
+            found, topic = [Extraction() for _ in chunks], Topic()
+        else:
+            reader = _Reader(document, self._tagger)
+            found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
+            topic = replace(reader.topic, type=entity_type(reader.topic.type))
         pages = read_page(document, chunks, topic=topic)
         return [
             Extraction(

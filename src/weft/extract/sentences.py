@@ -47,7 +47,8 @@ _COLUMNS = re.compile(r"\s{3,}|\t")
 _COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/\*+|\*+(?!/)|;;+)\s?")
 _TRIPLE = re.compile("\"\"\"|'''")
 _INLINE = re.compile(
-    r"`(?P<code>[^`]+)`"
+    r":(?P<role>[a-z][a-z:+-]{0,30}):`(?P<target>[^`]{1,500})`"
+    r"|`(?P<code>[^`]+)`"
     r"|\{\{[<%](?P<shortcode>[^{}]{0,600})[>%]\}\}"
     r"|(?P<template>\{\{[^{}]{0,600}\}\}|\{%[^{}]{0,600}%\}|\{[#.:][^{}]{0,200}\})"
     r"|(?P<math>\$\$[^$]{1,2000}\$\$|\$(?=[^\s$\d])[^$]{1,300}(?<=\S)\$(?![\w$])|\\\([^()]{1,300}\\\))"
@@ -57,6 +58,8 @@ _INLINE = re.compile(
     r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
 )
+_LINK_ROLES = frozenset({"any", "doc", "download", "numref", "ref"})
+"""Roles of Sphinx whose text is a path or a label."""
 _REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
 _SHORTCODE_TEXT = re.compile(r"\btext\s?=\s?\"([^\"]{1,200})\"")
 _SHORTCODE_TERM = re.compile(r"\bterm(?:_id)?\s?=\s?\"([^\"]{1,200})\"")
@@ -269,11 +272,31 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code", "t
         shown = _SHORTCODE_TEXT.search(shortcode)
         term = _SHORTCODE_TERM.search(shortcode)
         return (shown[1], ("term", term[1].replace("-", " ") if term else shown[1])) if shown else ("", None)
+    if target := match["target"]:
+        return _role(match["role"], target)
     if code := match["code"]:
         return code, ("code", code)
     if inner := match["wiki"]:
         return ("", None) if match["embed"] else (link_label(inner), ("link", link_target(inner)))
     return match["label"] or "", None
+
+
+def _role(role: str, target: str) -> tuple[str, tuple[Literal["link", "code", "term"], str] | None]:
+    """
+    Return the visible text of a role of reStructuredText, and its mark; a link to a page or label has none.
+
+    | role | visible | name |
+    | --- | --- | --- |
+    | ``:doc:`/deploying/index` `` | | |
+    | ``:class:`.Flask` ``, ``:class:`!Flask` `` | `Flask` | `Flask` |
+    | ``:meth:`~flask.Flask.run` `` | `run` | `flask.Flask.run` |
+    | ``:func:`run it <flask.run>` `` | `run it` | |
+    """
+    label, bracket, _ = target.partition(" <")
+    if bracket or role.rpartition(":")[2] in _LINK_ROLES:
+        return label if bracket else "", None
+    name = target.lstrip("~!.")
+    return (name.rpartition(".")[2] if target.startswith("~") else name), ("code", name)
 
 
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────

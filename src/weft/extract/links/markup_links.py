@@ -7,6 +7,7 @@ Links of reStructuredText, Org and AsciiDoc.
 | | ``:ref:`limits` `` | label `limits` | |
 | | entries of `.. toctree::` | the entry | |
 | | `` `Pods <pods.html>`_ `` and `.. _Pods: pods.html` | `pods.html` | `Pods` |
+| | `` `Pods <target_>`_ `` and `.. _target: pods.html` | `pods.html` | `Pods` |
 | Org | `[[file:pods.org::*Limits][Pods]]` | `pods.org#Limits` | `Pods` |
 | | `[[id:4d2f][Pods]]` | label `4d2f` | `Pods` |
 | AsciiDoc | `xref:pods.adoc#limits[Pods]`, `<<pods.adoc#limits,Pods>>` | `pods.adoc#limits` | `Pods` |
@@ -26,7 +27,7 @@ _ROLE = re.compile(
     r":(?:\w{1,20}:)?(doc|ref|any|numref|term):`(?:([^`<>]{0,300}?)\s{0,9}<([^`<>]{1,500})>|([^`<>]{1,300}))`"
 )
 _NAMED = re.compile(r"`([^`<>]{1,300}?)\s{0,9}<([^`<>\s]{1,500})>`__?")
-_REFERENCE = re.compile(r"(?<![\w`])(?:`([^`<>]{1,200})`|([A-Za-z][\w.-]{0,100}))_(?![\w_])")
+_REFERENCE = re.compile(r"(?<![\w`])(?:`([^`<>]{1,200})`|([A-Za-z][\w.-]{0,100}))_(?![\w_>])")
 _TARGET = re.compile(r"\.\. _(?:`([^`]{1,200})`|([^:`]{1,200})):\s{1,9}(\S{1,500})\s*$")
 _LITERAL = (
     "code-block|code|sourcecode|literalinclude|highlight|parsed-literal|raw|math|doctest|testcode|testsetup|ipython"
@@ -118,8 +119,10 @@ def _read_rst(block: str, start: int, targets: dict[str, str]) -> Iterator[Link]
         elif match[1] != "term":
             yield link(match, address, label, "label")
     for match in _NAMED.finditer(block):
-        if block[match.start() - 1 : match.start()] != ":":
-            yield link(match, match[2].rstrip("_"), match[1])
+        # `Mozilla <css_>`_ names a target: `.. _css: https://…`
+        address = targets.get(_fold(match[2][:-1]), "") if match[2].endswith("_") else match[2]
+        if address and block[match.start() - 1 : match.start()] != ":":
+            yield link(match, address, match[1])
     for match in _REFERENCE.finditer(block) if targets else ():
         name = match[1] or match[2]
         if address := targets.get(_fold(name)):
