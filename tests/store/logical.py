@@ -37,9 +37,10 @@ COLUMNS = {
     "fact_origin": "fact document",
     "fact_event": "fact place at action detail other",
     "fact_vector": "model key vector",
+    "fact_text_vector": "model fact vector",
 }
-NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id"}
-SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector"}
+NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id", "fact": "id"}
+SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector", "fact_text_vector"}
 """What they refer to says which namespace they belong to."""
 REFERENCES = {"head": "entity", "source": "entity", "target": "entity"}
 

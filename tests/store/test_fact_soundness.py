@@ -42,6 +42,7 @@ def fill_facts(database):
     store.write(make_batch(plan, vectors={}, model=""))
     store.write_model(StoredModel(name="fake/eight", fingerprint="f1", dimension=8, active=False))
     store.facts.write_vectors("f1", {"user": np.eye(8, dtype=np.float32)[0]})
+    store.facts.write_text_vectors("f1", {"f1": np.eye(8, dtype=np.float32)[1]})
 
 
 BREAKS = {
@@ -85,6 +86,7 @@ BREAKS = {
     "an origin without document": ("INSERT INTO fact_origin VALUES (1, 'f1', '')", "1 origin of a fact is invalid"),
     "an origin in no document": ("INSERT INTO fact_origin VALUES (1, 'f1', 'd9'), (1, 'f1', '')", "1 origin of a fact"),
     "the document is gone": ("UPDATE fact_origin SET document = 'd9'", "1 origin of a fact is invalid"),
+    "a fact vector too short": ("UPDATE fact_text_vector SET vector = x'00'", "1 vector of a fact is invalid"),
     "a vector of nobody": ("UPDATE fact_vector SET key = 'x'", "1 vector of a fact entity is invalid"),
     "a vector too short": ("UPDATE fact_vector SET vector = x'00'", "1 vector of a fact entity is invalid"),
     "a wrong sketch": ("UPDATE fact_vector SET sketch = x'00'", "1 vector of a fact entity is invalid"),

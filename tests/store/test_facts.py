@@ -221,6 +221,36 @@ def test_entities_are_found_by_words_of_their_names(store):
     ]
 
 
+def test_facts_are_found_by_vectors_if_they_are_valid(store):
+    """The closest first; a forgotten or restored fact loses its vector."""
+    ended = make("f3", "tea", valid_to=NOW + DAY)
+    store.facts.write([make("f1"), make("f2", "DuckDB", object="duckdb"), ended, make("f4", "x", status="rejected")])
+    assert store.facts.search_texts(unit(1, 0, 0), at=NOW, limit=9) == []
+    store.write_model(replace(MODEL, active=False))
+    assert store.facts.find_unembedded_texts("f1", limit=2) == {
+        "f1": "User prefers dark mode",
+        "f2": "User prefers DuckDB",
+    }
+    vectors = {"f1": unit(1, 0, 0), "f2": unit(1, 1, 0), "f3": unit(2, 1, 0), "f4": unit(1, 0, 0), "f9": unit(1, 0, 0)}
+    store.facts.write_vectors("f1", {"user": unit(1, 0, 0), "duckdb": unit(1, 0, 0)})
+    store.facts.write_text_vectors("f1", vectors)
+    store.write_model(MODEL)
+
+    def found(at=NOW, **options):
+        return [fact.id for fact, _ in store.facts.search_texts(unit(1, 0, 0), at=at, limit=9, **options)]
+
+    assert found() == ["f1", "f3", "f2"]
+    assert found(NOW + DAY) == ["f1", "f2"]
+    assert [round(score, 3) for _, score in store.facts.search_texts(unit(1, 0, 0), at=NOW, limit=1)] == [1.0]
+    assert {id: v.round(2).tolist() for id, v in store.facts.text_vectors(["f1", "f9"]).items()} == {"f1": [1, 0, 0]}
+    assert store.facts.find_unembedded_texts("f1", limit=9) == {}
+    store.facts.forget(["f1"])
+    store.facts.restore([make("f2", "DuckDB", object="duckdb")])
+    assert found() == ["f3"]
+    with pytest.raises(SchemaMismatch):
+        store.facts.write_text_vectors("f2", {})
+
+
 def test_entities_are_found_by_vectors_of_the_active_embedder(store):
     """Entities without a vector are listed with their text; a new description needs a new vector."""
     store.write_model(MODEL)

@@ -91,7 +91,9 @@ def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database
         db.execute("SET enable_sort = off")
         plan = "\n".join(row[0] for row in db.execute("EXPLAIN " + statement("search_vector_index", 7), values))
 
-    assert {f"{table}_hnsw_{n}" for table in ("chunk_vector", "fact_vector") for n in (3, 7)} <= names
+    assert {
+        f"{table}_hnsw_{n}" for table in ("chunk_vector", "fact_vector", "fact_text_vector") for n in (3, 7)
+    } <= names
     assert "halfvec" in plan and "Index Scan" in plan
 
 

@@ -32,6 +32,7 @@ BY_NAME = {
 ONLY_SQLITE = {
     "add_term": "postings",
     "all_fact_vectors": "pgvector is always there",
+    "valid_fact_text_vectors": "pgvector is always there",
     "all_postings": "postings",
     "all_vectors": "pgvector is always there",
     "count_entities_between": "read indexes beside the file",
@@ -79,6 +80,7 @@ ONLY_SQLITE = {
     "delete_lost_fact_entity": "the same",
     "delete_lost_fact_event": "the same",
     "delete_lost_fact_origin": "the same",
+    "delete_lost_fact_text_vector": "the same",
     "delete_lost_fact_vector": "the same",
     "delete_lost_fact_word": "the same",
     "delete_lost_label": "the same",
@@ -102,6 +104,7 @@ ONLY_POSTGRES = {
     "lock_namespace": "a namespace has one writer, not the whole database",
     "namespace_secret": "terms of chunks",
     "sample_vectors": "an index does not see every vector",
+    "search_fact_texts_index": "by an index",
     "search_fact_vectors_index": "by an index",
     "search_terms": "terms of chunks",
     "search_terms_among": "terms of chunks",
@@ -114,6 +117,7 @@ ONLY_POSTGRES = {
 
 OWN_VALUES = {
     "search_vector": "each adapter ranks in its own way",
+    "search_fact_texts": "each adapter ranks in its own way",
     "search_fact_vectors": "each adapter ranks in its own way",
 }
 """Statements that only the adapters themselves run."""

@@ -38,9 +38,9 @@ def test_scores_are_made_of_what_is_set(make_engine, embedder):
         GivenFact(subject="Harbour Crane", predicate="colour", value="blue", source="conversation"),
         GivenFact(subject="Harbour Crane", predicate="colour", value="red", source="file"),
     ]
-    engine = make_engine(embedder)
+    engine = make_engine(embedder, rank="score")
     engine.memory.add_many(facts)
-    other = make_engine(embedder, source_weights=("conversation=9",))
+    other = make_engine(embedder, rank="score", source_weights=("conversation=9",))
 
     assert [piece.fact.value for piece in engine.memory.recall("Harbour Crane").facts] == ["red", "blue"]
     assert [piece.fact.value for piece in other.memory.recall("Harbour Crane").facts] == ["blue", "red"]

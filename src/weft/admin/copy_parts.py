@@ -167,10 +167,15 @@ class Facts:
         return {fact.id for fact in store.facts.facts(ids)}
 
     def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
-        origins = store.facts.origins(ids)
+        origins, vectors = store.facts.origins(ids), store.facts.text_vectors(ids)
         return {
             fact.id: digest(
-                [repr(fact), *map(repr, store.facts.history(fact.id)), repr(sorted(origins.get(fact.id, ())))]
+                [
+                    repr(fact),
+                    *map(repr, store.facts.history(fact.id)),
+                    repr(sorted(origins.get(fact.id, ()))),
+                    _vector_text(vectors.get(fact.id)),
+                ]
             )
             for fact in store.facts.facts(ids)
         }
@@ -186,6 +191,8 @@ class Facts:
             entities=list(source.facts.find_entities(keys).values()),
             vectors=source.facts.vectors(keys),
         )
+        if active := next((model for model in source.models() if model.active), None):
+            target.facts.write_text_vectors(active.fingerprint, source.facts.text_vectors(every))
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         return store.facts.forget(ids)

@@ -297,7 +297,7 @@ class MemoryOptions:
     max_hops: int = 2
     """Maximum number of hops from the entities of the question."""
     rank: FactRank = "relevance"
-    """`relevance` ranks facts that match the question first; `score` ranks by the score alone."""
+    """`relevance` multiplies the score by the relevance to the question; `score` leaves the question out."""
     per_entity: int = 10
     """Maximum number of facts per entity."""
     max_facts: int = 30

@@ -14,7 +14,7 @@ from weft.config import MemoryOptions
 from weft.errors import InputError
 from weft.evaluate.measures import percentile, recall
 from weft.evaluate.scenario import FactCase
-from weft.facts.lifecycle import holds
+from weft.facts.lifecycle import fact_text, holds
 from weft.models.base import Embedder, TextKind
 from weft.records import Fact, ModelCard, Vectors
 from weft.search.facts import recall as read_path
@@ -120,7 +120,7 @@ def answer_by_vector(
     the embedder, the answer is `no_match`, but its facts are still scored.
     """
     known = list({fact.id: fact for fact in facts.values()}.values())
-    vectors = embedder.embed([sentence(fact) for fact in known])
+    vectors = embedder.embed([fact_text(fact) for fact in known])
     answered = []
     for case in cases:
         question = embedder.embed([squeeze(case.text)], kind="query")[0]
@@ -140,11 +140,6 @@ def answer_by_vector(
         )
         on_step()
     return answered
-
-
-def sentence(fact: Fact) -> str:
-    """Return a fact as a sentence."""
-    return f"{fact.subject_name} {fact.predicate.replace('_', ' ')} {fact.value}"
 
 
 def summarise(answered: Sequence[AnsweredFacts]) -> list[dict[str, Any]]:

@@ -219,3 +219,8 @@ def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
         )
     event = FactEvent(fact_id=fact.id, at=now, action="expired", detail=at.isoformat())
     return Change(facts=(replace(fact, valid_to=at),), events=(event,))
+
+
+def fact_text(fact: Fact) -> str:
+    """Return a fact as the sentence to embed."""
+    return f"{fact.subject_name} {fact.predicate.replace('_', ' ')} {fact.value}"

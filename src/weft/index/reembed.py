@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weft.errors import SchemaMismatch
+from weft.facts.lifecycle import fact_text
 from weft.index.embedding_cost import EmbedPreview
 from weft.models.base import Embedder, LearnsDimension
 from weft.records import Fact, StoredModel
 from weft.store.base import Store
+from weft.text.ids import fact_content
 from weft.text.split import indexed_text
 
 TEXTS_PER_TRANSACTION = 256
@@ -78,11 +80,12 @@ def preview_reembed(store: Store, *, embedder: Embedder, embedding: EmbedPreview
 
 
 def preview_facts(store: Store, *, embedding: EmbedPreview) -> None:
-    """Count the entities of facts that `embed_facts` would embed."""
+    """Count the facts and their entities that `embed_facts` would embed."""
     if embedding.fingerprint is None:
         return
     texts = store.facts.find_unembedded(embedding.fingerprint, limit=NO_LIMIT)
-    for part in _split_groups([texts[key] for key in sorted(texts)]):
+    sentences = store.facts.find_unembedded_texts(embedding.fingerprint, limit=NO_LIMIT)
+    for part in _split_groups([*(texts[key] for key in sorted(texts)), *(sentences[id] for id in sorted(sentences))]):
         embedding.add(part)
 
 
@@ -95,6 +98,15 @@ def find_new_fact_entities(store: Store, facts: Sequence[Fact]) -> dict[str, str
             named.setdefault(fact.object, fact.value)
     known = store.facts.find_entities(list(named)) if named else {}
     return {key: name for key, name in named.items() if key not in known}
+
+
+def find_new_fact_texts(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
+    """Return the sentences to embed of facts that are not stored yet, by content."""
+    texts = {
+        fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value): fact_text(fact)
+        for fact in facts
+    }
+    return {content: text for content, text in texts.items() if not store.facts.same([content])}
 
 
 def _split_groups(items: Sequence[str]) -> list[Sequence[str]]:
@@ -123,10 +135,14 @@ def embed_names(store: Store, *, embedder: Embedder) -> int:
 
 
 def embed_facts(store: Store, *, embedder: Embedder) -> int:
-    """Embed entities of facts that have no vector of `embedder`; return their number."""
+    """Embed facts and their entities that have no vector of `embedder`; return their number."""
     fingerprint, done = embedder.card.fingerprint, 0
     while names := store.facts.find_unembedded(fingerprint, limit=TEXTS_PER_TRANSACTION):
         vectors = embedder.embed(list(names.values()))
         store.facts.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
         done += len(names)
+    while sentences := store.facts.find_unembedded_texts(fingerprint, limit=TEXTS_PER_TRANSACTION):
+        vectors = embedder.embed(list(sentences.values()))
+        store.facts.write_text_vectors(fingerprint, dict(zip(sentences, vectors, strict=True)))
+        done += len(sentences)
     return done

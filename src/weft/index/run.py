@@ -23,7 +23,7 @@ from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
 from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
 from weft.index.progress import EmbeddingProgress, ReceiptBuilder, Step
-from weft.index.reembed import find_new_fact_entities, preview_facts
+from weft.index.reembed import find_new_fact_entities, find_new_fact_texts, preview_facts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
@@ -92,7 +92,8 @@ def preview_documents(
         for plan in plans:
             counts.add_document(plan.document.source, plan.outcome, chunks=len(plan.chunks), facts=len(plan.facts))
         texts, entities = collect_texts(plans)
-        new = find_new_fact_entities(store, [fact for plan in plans for fact in plan.facts])
+        facts = [fact for plan in plans for fact in plan.facts]
+        new = find_new_fact_entities(store, facts) | find_new_fact_texts(store, facts)
         embedding.add([*texts.values(), *entities.values(), *(text for key, text in new.items() if key not in known)])
         known |= new.keys()
         if len(plans) < len(drafts):

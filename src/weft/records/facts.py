@@ -126,10 +126,10 @@ class Recalled:
 
     fact: Fact
     hop: int
-    """1 for facts of the anchors, 2 for facts of their objects."""
+    """1 for facts of the anchors and facts close to the question, 2 for facts of the anchors' objects."""
     score: float
     factors: Mapping[str, float] = field(default_factory=dict)
-    """Factors of `score`: confidence, source, decay, usage, status."""
+    """Factors of `score`: confidence, source, decay, usage, status; and relevance, unless `memory.rank` is `score`."""
     match: float = 0.0
     """Number of words shared with the question, plus half of the match of the preceding fact."""
     priority: int = 0
@@ -151,7 +151,7 @@ class Recall:
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """Recalled facts in the order of `memory.rank`: by match, hop, position of the subject and score, or by score."""
+    """Recalled facts, highest score first."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
     """Reference time of the recall."""

@@ -188,6 +188,15 @@ class FactReader(Protocol):
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of entities under the active embedder, by key."""
 
+    def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
+        """Return the facts valid at a time that are closest to a vector as sentences, with cosines; ties by id."""
+
+    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
+        """Return the sentences of facts of any status without a vector of this embedder, by fact id."""
+
+    def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors of facts under the active embedder, by fact id; missing vectors are left out."""
+
     def has_links(self) -> bool:
         """Return True if any fact of any status has an entity as its object. Every question calls this cheap method."""
 
@@ -262,6 +271,9 @@ class FactWriter(Protocol):
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Add vectors of entities (by key) under the embedder with this fingerprint; unknown keys are skipped."""
+
+    def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Add vectors of facts (by id) under the embedder with this fingerprint; unknown ids are skipped."""
 
 
 class Facts(FactReader, FactWriter, Protocol):

@@ -4,7 +4,7 @@ Priority of recalled facts within a token budget: topics of the question first, 
 | priority | facts |
 | --- | --- |
 | 0 | about an entity of the question |
-| 1 | naming such an entity, reached from one, or sharing words with the question |
+| 1 | naming such an entity, reached from one, sharing words with the question, or close to it |
 | 2 | about the user |
 | 3 | others, reached from the user |
 """
@@ -18,17 +18,21 @@ from weft.records import Recalled
 from weft.search.question.entities import USER
 
 
-def set_priority(facts: Sequence[Recalled], *, topics: Collection[str]) -> list[Recalled]:
-    """Return facts in the same order with their priority. `topics` are the keys of the question's entities."""
+def set_priority(facts: Sequence[Recalled], *, topics: Collection[str], close: Collection[str] = ()) -> list[Recalled]:
+    """
+    Return facts in the same order with their priority.
+
+    `topics` are the keys of the question's entities, `close` the ids of facts that are close in meaning.
+    """
     reached = _reached_from(topics, facts)
-    return [replace(piece, priority=_priority(piece, topics=topics, reached=reached)) for piece in facts]
+    return [replace(piece, priority=_priority(piece, topics=topics, reached=reached, close=close)) for piece in facts]
 
 
-def _priority(piece: Recalled, *, topics: Collection[str], reached: Collection[str]) -> int:
+def _priority(piece: Recalled, *, topics: Collection[str], reached: Collection[str], close: Collection[str]) -> int:
     fact = piece.fact
     if fact.subject in topics:
         return 0
-    if fact.object in topics or fact.subject in reached or piece.match:
+    if fact.object in topics or fact.subject in reached or piece.match or fact.id in close:
         return 1
     return 2 if fact.subject == USER else 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,10 +15,11 @@ from weft.errors import ModelError
 from weft.extract.names import candidate_keys, match_names, name_key, singular
 from weft.facts.score import score_fact
 from weft.models.base import Embedder
-from weft.records import Anchor, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
-from weft.search.confidence import min_relevant_cosine
+from weft.records import Anchor, Curve, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
+from weft.search.confidence import find_calibration
 from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, match, pick
 from weft.search.facts.priority import set_priority
+from weft.search.facts.relevance import RelevantFacts, rank_by_relevance
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.search.question.entities import USER
 from weft.search.question.read import read_question
@@ -25,6 +27,12 @@ from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
 
 logger = logging.getLogger(__name__)
+
+MIN_OWN_ODDS = 0.1
+"""Odds at which the closest fact answers a question in the first person, which is likely about the user."""
+
+NO_CURVE = Curve(middle=0.0, slope=0.0)
+"""Odds 1 for every cosine, for questions without a vector."""
 
 
 class About(Protocol):
@@ -39,8 +47,8 @@ class FactQuery:
 
     question: Question
     vector: Vector | None = None
-    min_cosine: float = 0.0
-    """Cosine at which an entity is relevant with probability 0.5."""
+    cosine: Curve = NO_CURVE
+    """Log-odds that a fact or entity with a cosine is relevant."""
     degraded: str = ""
     """Reason why the vector is missing or of poor quality; empty if neither."""
 
@@ -68,8 +76,10 @@ def prepare_fact_query(
 ) -> FactQuery:
     """Return a question with its vector, or with the reason why there is no vector."""
     vector, degraded = _embed(question, store=store, embedder=embedder, problem=problem)
-    least = min_relevant_cosine(question, store=store, embedder=embedder) if embedder and vector is not None else 0.0
-    return FactQuery(question=question, vector=vector, min_cosine=least, degraded=degraded)
+    if vector is None:
+        return FactQuery(question=question, degraded=degraded)
+    curve = find_calibration(question, store=store, embedder=embedder).cosine
+    return FactQuery(question=question, vector=vector, cosine=curve, degraded=degraded)
 
 
 def answer(
@@ -94,13 +104,27 @@ def answer(
     wanted = fact_terms(question, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
-    matched = wanted if options.rank == "relevance" else frozenset()
-    facts = activate_facts(keys, about=read, options=options, at=at, wanted=matched)
-    concerns_user = _concerns_user(question, facts, wanted)
+    by_relevance = options.rank == "relevance"
+    facts = activate_facts(keys, about=read, options=options, at=at, wanted=wanted if by_relevance else frozenset())
+    found = RelevantFacts(facts=facts)
+    if by_relevance:
+        found = rank_by_relevance(
+            facts,
+            vector=query.vector,
+            curve=query.cosine,
+            wanted=wanted,
+            anchors=keys,
+            store=store,
+            options=options,
+            at=at,
+        )
+    concerns_user = _concerns_user(question, facts, wanted) or _is_near(query, found.near.values())
     if not _is_known(anchors, facts) and not concerns_user:
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
-    facts = set_priority(facts, topics=_topics(anchors, named, concerns_user=concerns_user))
+    close = {id for id, cosine in found.near.items() if cosine >= query.cosine.middle}
+    topics = _topics(anchors, named, concerns_user=concerns_user)
+    facts = set_priority(found.facts, topics=topics, close=close)
     return Recall(
         text=question.text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded
     )
@@ -134,7 +158,7 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
     if query.vector is not None:
         for entity, score in store.facts.search_vector(query.vector, limit=limit):
-            if score >= query.min_cosine:
+            if score >= query.cosine.middle:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
         content = [singular(w.text) for w in query.question.words if w.text not in QUESTION_WORDS | RECALL_WORDS]
@@ -167,7 +191,7 @@ def activate_facts(
     """
     Return facts breadth-first from some entities, in the order of `options.rank`. Ties go to the older fact.
 
-    `score` orders by score; `relevance` orders by match, hop, rank of the subject, and score.
+    `score` orders by score; `relevance` by match, hop, rank of the subject, and score, as candidates.
     The match of a fact is the number of `wanted` terms in it, plus half the match of the preceding fact on the path.
     """
     places: dict[str, int] = {}
@@ -218,6 +242,14 @@ def _topics(anchors: Sequence[Anchor], named: Sequence[FactEntity], *, concerns_
     if named or not concerns_user:
         return {entity.key for entity in named} or {anchor.entity.key for anchor in anchors}
     return {USER}
+
+
+def _is_near(query: FactQuery, cosines: Iterable[float]) -> bool:
+    """Return True if a fact is close to a question in the first person."""
+    if query.vector is None or not any(word.text in FIRST_PERSON for word in query.question.words):
+        return False
+    odds = (query.cosine.slope * (cosine - query.cosine.middle) for cosine in cosines)
+    return any(found >= math.log(MIN_OWN_ODDS) for found in odds)
 
 
 def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from weft.errors import SchemaMismatch
 from weft.extract.names import key_words
-from weft.facts.lifecycle import holds, is_live
+from weft.facts.lifecycle import fact_text, holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
     MAX_CLOCK_SKEW,
@@ -37,6 +37,8 @@ class FactContent:
     entities: dict[str, FactEntity] = field(default_factory=dict)
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
     """Vectors by fingerprint and key."""
+    text_vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    """Vectors of facts by fingerprint and fact id."""
     origins: dict[str, set[str]] = field(default_factory=dict)
     """Ids of the documents that state a fact, by fact id; an empty id stands for a manual statement."""
 
@@ -69,6 +71,7 @@ class MemoryFacts:
             events={id: list(events) for id, events in content.events.items()},
             entities=dict(content.entities),
             vectors=dict(content.vectors),
+            text_vectors=dict(content.text_vectors),
             origins={id: set(documents) for id, documents in content.origins.items()},
         )
         try:
@@ -114,6 +117,7 @@ class MemoryFacts:
         content = self._content
         self._drop_vectors({e.key for e in entities if content.entities.get(e.key, e) != e})
         content.entities |= {entity.key: entity for entity in entities}
+        self._drop_text_vectors({fact.id for fact in facts})
         for fact in facts:
             content.events.pop(fact.id, None)
             content.facts.pop(fact.id, None)
@@ -165,6 +169,7 @@ class MemoryFacts:
             for id, events in content.events.items()
             if id not in deleted
         }
+        self._drop_text_vectors(deleted)
         needed = {key for fact in content.facts.values() for key in (fact.subject, fact.object)}
         needed |= {key for key, entity in content.entities.items() if entity.declared and key not in released}
         self._drop_vectors(content.entities.keys() - needed)
@@ -185,6 +190,12 @@ class MemoryFacts:
             raise SchemaMismatch(f"unknown embedder {model!r}", hint="run weft reembed")
         known = vectors.keys() & self._content.entities.keys()
         self._content.vectors |= {(model, key): vectors[key] for key in known}
+
+    def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        if all(known.fingerprint != model for known in self._models):
+            raise SchemaMismatch(f"unknown embedder {model!r}")
+        known = vectors.keys() & self._content.facts.keys()
+        self._content.text_vectors |= {(model, id): vectors[id] for id in known}
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
         return [self._named(self._content.facts[id]) for id in ids if id in self._content.facts]
@@ -242,6 +253,23 @@ class MemoryFacts:
         known = self._content.vectors
         return {key: known[active, key] for key in keys if active is not None and (active, key) in known}
 
+    def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
+        active = next((model for model in self._models if model.active), None)
+        if active is None or active.dimension != len(vector):
+            return []
+        valid = [id for id, fact in self._content.facts.items() if holds(fact, at=at)]
+        best = sorted((-float(other @ vector), id) for id, other in self.text_vectors(valid).items())[:limit]
+        return [(self._named(self._content.facts[id]), -score) for score, id in best]
+
+    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
+        ids = sorted(id for id in self._content.facts if (model, id) not in self._content.text_vectors)
+        return {fact.id: fact_text(fact) for fact in self.facts(ids[:limit])}
+
+    def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        active = next((model.fingerprint for model in self._models if model.active), None)
+        known = self._content.text_vectors
+        return {id: known[active, id] for id in ids if active is not None and (active, id) in known}
+
     def has_links(self) -> bool:
         return any(fact.object for fact in self._content.facts.values())
 
@@ -284,7 +312,9 @@ class MemoryFacts:
 
     def keep_models(self, fingerprint: str) -> None:
         """Delete the vectors of all embedders but one."""
-        self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[0] == fingerprint}
+        content = self._content
+        content.vectors = {at: v for at, v in content.vectors.items() if at[0] == fingerprint}
+        content.text_vectors = {at: v for at, v in content.text_vectors.items() if at[0] == fingerprint}
 
     def _holding(self, key: str, at: datetime, incoming: bool) -> list[Fact]:
         """Return the facts of a subject or object valid at a time, by descending confidence."""
@@ -302,3 +332,7 @@ class MemoryFacts:
 
     def _drop_vectors(self, keys: set[str]) -> None:
         self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[1] not in keys}
+
+    def _drop_text_vectors(self, ids: set[str]) -> None:
+        known = self._content.text_vectors
+        self._content.text_vectors = {at: vector for at, vector in known.items() if at[1] not in ids}

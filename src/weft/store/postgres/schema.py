@@ -208,7 +208,7 @@ def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> N
     """Create the missing vector indexes of a dimension; log a warning if the role lacks the privilege."""
     if not 0 < dimension <= MAX_INDEX_DIMENSIONS:
         return
-    for table in ("chunk_vector", "fact_vector"):
+    for table in ("chunk_vector", "fact_vector", "fact_text_vector"):
         name = f"{table}_hnsw_{int(dimension)}"
         if db.execute("SELECT to_regclass(%s)", [f"weft.{name}"]).fetchone() != (None,):
             continue

@@ -125,6 +125,11 @@ class PostgresSession:
     ) -> list[tuple[str, float]]:
         return vectors.search_facts(self, namespace, vector, model=model, limit=limit)
 
+    def search_fact_texts(
+        self, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+    ) -> list[tuple[str, float]]:
+        return vectors.search_fact_texts(self, namespace, vector, model=model, at=at, limit=limit)
+
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
     def term_secret(self, namespace: Namespace) -> bytes:

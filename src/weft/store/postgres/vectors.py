@@ -94,6 +94,18 @@ def search_facts(
     return [(key, score) for key, score in rows]
 
 
+def search_fact_texts(
+    db: _Session, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+) -> list[tuple[str, float]]:
+    """Return the ids of the nearest facts valid at a time, with their cosines."""
+    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "at": at, "limit": limit}
+    ((facts, _),) = db.run("count_facts", {"namespace": namespace})
+    if facts <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
+        return [(id, score) for id, score in db.run("search_fact_texts", values)]
+    rows = _search_index(db, "search_fact_texts_index", values, limit=limit, dimension=len(vector))
+    return [(id, score) for id, score in rows]
+
+
 def _filtered(db: _Session, namespace: Namespace, where: Filter) -> list[int]:
     return [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
 

@@ -62,6 +62,7 @@ def restore_facts(
     ids = {"namespace": namespace, "ids": json.dumps([fact.id for fact in facts])}
     db.run("delete_fact_events", ids)
     db.run("delete_fact_origins", ids)
+    db.run("delete_fact_text_vectors", ids)
     write_facts(db, namespace, facts, events=events, entities=entities)
     for fact in facts:
         row = to_row(fact)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from weft.errors import SchemaMismatch
+from weft.facts.lifecycle import fact_text
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
 from weft.store.relational.fact_rows import (
@@ -115,6 +116,16 @@ class RelationalFacts:
                 raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}", hint="run weft reembed")
             _write_vectors(db, namespace, numbers[model], vectors)
 
+    def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self._connections.write(self._name, nested=True) as db:
+            namespace = db.namespace_key(self._name)
+            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            if model not in numbers:
+                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
+            for id, vector in vectors.items():
+                row = {"model": numbers[model], "id": id, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+                db.run("write_fact_text_vector", {"namespace": namespace, **row})
+
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
@@ -188,6 +199,29 @@ class RelationalFacts:
                 return {}
             values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
             return {key: db.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
+
+    def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
+        with self._connections.read(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            active = find_active_model(db, namespace)
+            if active is None or active.model.dimension != len(vector):
+                return []
+            found = db.search_fact_texts(namespace, vector, model=active.number, at=to_number(at), limit=limit)
+            facts = {fact.id: fact for fact in self.facts([id for id, _ in found])}
+        return [(facts[id], score) for id, score in found if id in facts]
+
+    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
+        found = self._facts("unembedded_facts", {"fingerprint": model, "limit": limit})
+        return {fact.id: fact_text(fact) for fact in found}
+
+    def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        with self._connections.read(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            active = find_active_model(db, namespace)
+            if active is None:
+                return {}
+            values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(ids))}
+            return {id: db.unpack(vector) for id, vector in db.run("fact_text_vectors", values)}
 
     def has_links(self) -> bool:
         ((found,),) = self._rows("has_fact_links", {})

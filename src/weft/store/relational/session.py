@@ -115,6 +115,11 @@ class Session(Protocol):
     ) -> list[tuple[str, float]]:
         """Return the keys of the closest fact entities with their cosines; ties by key."""
 
+    def search_fact_texts(
+        self, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+    ) -> list[tuple[str, float]]:
+        """Return the ids of the closest facts valid at a time (in microseconds), with their cosines; ties by id."""
+
     # keywords
 
     def term_changes(self, namespace: Namespace) -> TermChanges:

@@ -124,6 +124,11 @@ class SqliteSession:
         found = None if self._has_written() else self._indexes.search_entities(self, namespace, vector, **options)
         return vectors.search_facts(self, vector, **options) if found is None else found
 
+    def search_fact_texts(
+        self, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+    ) -> list[tuple[str, float]]:
+        return vectors.search_fact_texts(self, vector, model=model, at=at, limit=limit, exact=self._indexes is None)
+
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
     def term_changes(self, namespace: Namespace) -> TermChanges:

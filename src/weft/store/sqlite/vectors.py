@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 
@@ -64,3 +65,17 @@ def search_facts_with_numpy(db: Session, vector: Vector, *, model: int, limit: i
     rows = db.run("all_fact_vectors", {"model": model})
     scores = sorted((-float(db.unpack(other) @ vector), key) for key, other in rows)
     return [(key, -score) for score, key in scores[:limit]]
+
+
+def search_fact_texts(
+    db: Session, vector: Vector, *, model: int, at: int, limit: int, exact: bool
+) -> list[tuple[str, float]]:
+    """Return the ids of the nearest facts valid at a time, with their cosines; `exact` works without sqlite-vec."""
+    values: dict[str, Any] = {"model": model, "at": at}
+    if exact:
+        rows = db.run("valid_fact_text_vectors", values)
+        scores = sorted((-float(db.unpack(other) @ vector), id) for id, other in rows)
+        return [(id, -score) for score, id in scores[:limit]]
+    values |= {"vector": db.pack(vector), "limit": limit}
+    values |= {"sketch": db.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
+    return [(id, score) for id, score in db.run("search_fact_texts", values)]

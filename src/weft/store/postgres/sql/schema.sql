@@ -249,6 +249,15 @@ CREATE TABLE weft.fact (
     UNIQUE (namespace, id)
 ) /* by namespace */;
 
+-- Vectors of facts as sentences, for recall by meaning.
+CREATE TABLE weft.fact_text_vector (
+    namespace text COLLATE "C" NOT NULL,
+    model bigint NOT NULL,
+    fact bigint NOT NULL,
+    vector vector NOT NULL,                -- unit length
+    PRIMARY KEY (namespace, model, fact)
+) /* by namespace */;
+
 CREATE TABLE weft.fact_event (
     namespace text COLLATE "C" NOT NULL,
     fact text COLLATE "C" NOT NULL,        -- id of the fact
@@ -355,6 +364,10 @@ ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.fact_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.fact_text_vector ADD FOREIGN KEY (namespace, model)
+    REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.fact_text_vector ADD FOREIGN KEY (namespace, fact)
+    REFERENCES weft.fact (namespace, number) ON DELETE CASCADE;
 
 CREATE INDEX label_by_document ON weft.label (namespace, document);
 CREATE INDEX chunk_by_document ON weft.chunk (namespace, document, ordinal);
@@ -405,6 +418,7 @@ CREATE INDEX fact_by_subject ON weft.fact (namespace, subject COLLATE "POSIX", p
 CREATE INDEX fact_by_object ON weft.fact (namespace, object COLLATE "POSIX") WHERE object <> '';
 CREATE INDEX fact_by_content ON weft.fact (namespace, content);
 CREATE INDEX fact_by_superseded ON weft.fact (namespace, supersedes) WHERE supersedes <> '';
+CREATE INDEX fact_text_vector_by_fact ON weft.fact_text_vector (namespace, fact);
 CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE other <> '';
 CREATE INDEX fact_origin_by_document ON weft.fact_origin (namespace, document) WHERE document <> '';
 
@@ -496,6 +510,10 @@ CREATE POLICY one_namespace ON weft.fact_vector USING (namespace = current_setti
 ALTER TABLE weft.fact ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.fact FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.fact USING (namespace = current_setting('weft.namespace', TRUE));
+
+ALTER TABLE weft.fact_text_vector ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.fact_text_vector FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.fact_text_vector USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.fact_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.fact_event FORCE ROW LEVEL SECURITY;

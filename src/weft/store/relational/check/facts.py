@@ -18,7 +18,7 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.shared.fact_rules import MAX_CLOCK_SKEW
 from weft.text.ids import fact_content
 
-FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin")
+FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_text_vector", "fact_event", "fact_origin")
 """Tables whose rows are useless without their namespace or embedder."""
 
 
@@ -50,6 +50,8 @@ class _Faults:
     """True if the words of the entities are wrong."""
     vectors: Sequence[tuple[int, str]]
     """Numbers of embedders and keys of vectors without entity or embedder, or with a wrong length or sketch."""
+    text_vectors: Sequence[str]
+    """Ids of facts with a vector of a wrong length or sketch, or of another namespace."""
 
 
 def find_fact_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
@@ -89,6 +91,7 @@ def repair_facts(db: Session, namespace: Namespace) -> int:
             db.run("write_fact_event", {**event, "action": status})
     for model, entity in faults.vectors:
         db.run("delete_fact_vector", {**key, "model": model, "key": entity})
+    db.run("delete_fact_text_vectors", {**key, "ids": json.dumps(list(faults.text_vectors))})
     faults = _find(db, namespace)  # facts may have been deleted with their documents
     for unnamed in faults.unnamed:
         write_entity(db, namespace, FactEntity(key=unnamed, name=unnamed))
@@ -124,6 +127,7 @@ def _find(db: Session, namespace: Namespace) -> _Faults:
         vectors=[
             (model, entity) for model, entity, *rest in db.run("fact_vectors_of", key) if not _is_valid(db, *rest)
         ],
+        text_vectors=[id for _, id, *rest in db.run("fact_text_vectors_of", key) if not _is_valid(db, *rest)],
     )
 
 
@@ -197,6 +201,7 @@ def _describe(faults: _Faults) -> Iterator[str]:
         (faults.dangling, "missing fact is referred to", "missing facts are referred to"),
         (faults.origins, "origin of a fact is invalid", "origins of facts are invalid"),
         (faults.vectors, "vector of a fact entity is invalid", "vectors of fact entities are invalid"),
+        (faults.text_vectors, "vector of a fact is invalid", "vectors of facts are invalid"),
     ):
         yield counted(len(found), one, many) if found else ""
     yield "the words of the fact entities are wrong" if faults.words else ""

@@ -297,6 +297,18 @@ CREATE INDEX fact_by_object ON fact (namespace, object) WHERE object <> '';
 CREATE INDEX fact_by_content ON fact (namespace, content);
 CREATE INDEX fact_by_superseded ON fact (namespace, supersedes) WHERE supersedes <> '';
 
+-- Vectors of facts as sentences, for recall by meaning.
+CREATE TABLE fact_text_vector (
+    model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
+    fact INTEGER NOT NULL REFERENCES fact (number) ON DELETE CASCADE,
+    sketch BLOB NOT NULL,                  -- sign bits of the vector
+    vector BLOB NOT NULL,                  -- float32, little-endian, unit length
+    PRIMARY KEY (model, fact)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX fact_text_vector_sketch ON fact_text_vector (model, sketch); -- covers the preselection
+CREATE INDEX fact_text_vector_by_fact ON fact_text_vector (fact);
+
 CREATE TABLE fact_event (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     fact TEXT NOT NULL,                    -- id of the fact

@@ -345,3 +345,56 @@ LIMIT :limit::bigint;
 -- name: count_facts
 SELECT (SELECT count(*) FROM weft.fact AS f WHERE f.namespace = :namespace),
     (SELECT count(*) FROM weft.fact_entity AS e WHERE e.namespace = :namespace);
+
+-- name: search_fact_texts
+SELECT f.id, 1 - (v.vector <=> :vector::vector) AS score
+FROM weft.fact_text_vector AS v JOIN weft.fact AS f ON f.namespace = :namespace AND f.number = v.fact
+WHERE v.namespace = :namespace AND v.model = :model AND coalesce(f.valid_from, f.created) <= :at::bigint
+    AND ((f.valid_to IS NULL AND f.status IN ('staged', 'confirmed')) OR (f.valid_to > :at::bigint AND f.status <> 'rejected'))
+ORDER BY score DESC, f.id
+LIMIT :limit;
+
+-- name: search_fact_texts_index
+WITH near AS MATERIALIZED (
+    SELECT v.fact, v.vector FROM weft.fact_text_vector AS v
+    WHERE v.namespace = :namespace AND v.model = :model AND vector_dims(v.vector) = {dimension}
+    ORDER BY v.vector::halfvec({dimension}) <=> :vector::vector::halfvec({dimension})
+    LIMIT :looks
+)
+SELECT f.id, 1 - (near.vector <=> :vector::vector) AS score
+FROM near JOIN weft.fact AS f ON f.namespace = :namespace AND f.number = near.fact
+WHERE coalesce(f.valid_from, f.created) <= :at::bigint
+    AND ((f.valid_to IS NULL AND f.status IN ('staged', 'confirmed')) OR (f.valid_to > :at::bigint AND f.status <> 'rejected'))
+ORDER BY score DESC, f.id
+LIMIT :limit;
+
+-- name: fact_text_vectors
+SELECT f.id, v.vector FROM weft.fact AS f
+JOIN weft.fact_text_vector AS v ON v.namespace = :namespace AND v.model = :model AND v.fact = f.number
+WHERE f.namespace = :namespace
+    AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: unembedded_facts
+SELECT f.id FROM weft.fact AS f
+WHERE f.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM weft.fact_text_vector AS v
+    WHERE v.namespace = :namespace AND v.fact = f.number AND v.model = (
+        SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.fingerprint = :fingerprint
+    )
+)
+ORDER BY f.id
+LIMIT :limit::bigint;
+
+-- name: write_fact_text_vector
+INSERT INTO weft.fact_text_vector (namespace, model, fact, vector)
+SELECT f.namespace, :model::bigint, f.number, :vector::vector FROM weft.fact AS f
+WHERE f.namespace = :namespace AND f.id = :id
+ON CONFLICT (namespace, model, fact) DO UPDATE SET vector = excluded.vector;
+
+-- name: delete_fact_text_vectors
+DELETE FROM weft.fact_text_vector AS v
+WHERE v.namespace = :namespace AND v.fact = ANY (ARRAY(
+    SELECT f.number FROM weft.fact AS f
+    WHERE f.namespace = :namespace
+        AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+));

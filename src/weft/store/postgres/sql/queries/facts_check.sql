@@ -78,3 +78,10 @@ UPDATE weft.fact AS f SET content = :content WHERE f.namespace = :namespace AND 
 
 -- name: set_fact_accesses
 UPDATE weft.fact AS f SET accesses = :accesses, accessed = :accessed WHERE f.namespace = :namespace AND f.id = :id;
+
+-- name: fact_text_vectors_of
+SELECT v.model, f.id, NULL::bytea, v.vector, m.dimension, TRUE
+FROM weft.fact_text_vector AS v JOIN weft.model AS m ON m.namespace = :namespace AND m.number = v.model
+JOIN weft.fact AS f ON f.namespace = :namespace AND f.number = v.fact
+WHERE v.namespace = :namespace
+ORDER BY v.model, f.id;

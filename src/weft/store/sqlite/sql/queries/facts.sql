@@ -290,3 +290,46 @@ LIMIT :limit;
 -- name: count_facts
 SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),
     (SELECT count(*) FROM fact_entity WHERE namespace = :namespace);
+
+-- name: search_fact_texts
+-- Sketches preselect candidates; the vectors of those valid at a time decide.
+WITH near AS MATERIALIZED (
+    SELECT fact FROM fact_text_vector INDEXED BY fact_text_vector_sketch WHERE model = :model
+    ORDER BY vec_distance_hamming(vec_bit(sketch), vec_bit(:sketch))
+    LIMIT :looks
+)
+SELECT f.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
+FROM near CROSS JOIN fact_text_vector AS v ON v.model = :model AND v.fact = near.fact
+JOIN fact AS f ON f.number = v.fact
+WHERE coalesce(f.valid_from, f.created) <= :at
+    AND ((f.valid_to IS NULL AND f.status IN ('staged', 'confirmed')) OR (f.valid_to > :at AND f.status <> 'rejected'))
+ORDER BY score DESC, f.id
+LIMIT :limit;
+
+-- name: valid_fact_text_vectors
+SELECT f.id, v.vector FROM fact_text_vector AS v JOIN fact AS f ON f.number = v.fact
+WHERE v.model = :model AND coalesce(f.valid_from, f.created) <= :at
+    AND ((f.valid_to IS NULL AND f.status IN ('staged', 'confirmed')) OR (f.valid_to > :at AND f.status <> 'rejected'));
+
+-- name: fact_text_vectors
+SELECT f.id, v.vector FROM json_each(:ids) AS k
+CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+JOIN fact_text_vector AS v ON v.model = :model AND v.fact = f.number;
+
+-- name: unembedded_facts
+SELECT f.id FROM fact AS f
+WHERE f.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM fact_text_vector AS v JOIN model AS m ON m.number = v.model
+    WHERE v.fact = f.number AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+)
+ORDER BY f.id
+LIMIT :limit;
+
+-- name: write_fact_text_vector
+INSERT OR REPLACE INTO fact_text_vector (model, fact, sketch, vector)
+SELECT :model, number, :sketch, :vector FROM fact WHERE namespace = :namespace AND id = :id;
+
+-- name: delete_fact_text_vectors
+DELETE FROM fact_text_vector WHERE fact IN (
+    SELECT f.number FROM json_each(:ids) AS k CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+);

@@ -87,3 +87,13 @@ DELETE FROM fact_word WHERE namespace NOT IN (SELECT number FROM namespace);
 
 -- name: delete_lost_fact_origin
 DELETE FROM fact_origin WHERE namespace NOT IN (SELECT number FROM namespace);
+
+-- name: fact_text_vectors_of
+SELECT v.model, f.id, v.sketch, v.vector, m.dimension, f.namespace = m.namespace
+FROM fact_text_vector AS v JOIN model AS m ON m.number = v.model
+JOIN fact AS f ON f.number = v.fact
+WHERE m.namespace = :namespace
+ORDER BY v.model, f.id;
+
+-- name: delete_lost_fact_text_vector
+DELETE FROM fact_text_vector WHERE model NOT IN (SELECT number FROM model) OR fact NOT IN (SELECT number FROM fact);

@@ -1,0 +1,82 @@
+"""
+Relevance of facts to a question, a factor of their score.
+
+The factor is the product of two odds:
+
+| part | odds |
+| --- | --- |
+| vectors | odds of relevance at the cosine of fact and question, by the calibration; 1 without an embedder |
+| words | `WORD_ODDS` for each shared word, and its root if the subject is an anchor of the question |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from statistics import fmean
+
+from weft.config import MemoryOptions
+from weft.facts.score import score_fact
+from weft.records import Curve, Recalled, Vector
+from weft.search.facts.match import INHERITED_MATCH, match
+from weft.search.question.entities import USER
+from weft.store.base import StoreReader
+
+WORD_ODDS = 100.0
+"""Factor of the odds for each shared word, chosen on `examples/memory/scenario.jsonl` without `held-out` questions."""
+
+MAX_LOG_ODDS = 300.0
+"""Limit that keeps the factor finite for questions with hundreds of shared words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantFacts:
+    """Facts by score with the factor `relevance`, and the cosines of the facts closest to the question."""
+
+    facts: list[Recalled]
+    near: Mapping[str, float] = field(default_factory=dict)
+    """Cosines of the closest facts, by fact id."""
+
+
+def rank_by_relevance(
+    facts: Sequence[Recalled],
+    *,
+    vector: Vector | None,
+    curve: Curve,
+    wanted: frozenset[str],
+    anchors: Sequence[str],
+    store: StoreReader,
+    options: MemoryOptions,
+    at: datetime,
+) -> RelevantFacts:
+    """
+    Return candidate facts and those closest to the question, by score and relevance. Ties go to the older fact.
+
+    `wanted` are the terms of the question, `anchors` the keys of its entities. A fact without a vector gets the mean
+    cosine of the others.
+    """
+    near = [] if vector is None else store.facts.search_texts(vector, at=at, limit=options.per_entity)
+    found = {piece.fact.id: piece for piece in facts}
+    for fact, _ in near:
+        scored = score_fact(fact, hop=1, at=at, options=options)
+        found.setdefault(fact.id, replace(scored, match=match(fact, wanted)))
+    cosines = _measure_cosines(list(found), vector, store=store)
+    usual = fmean(cosines.values()) if cosines else curve.middle
+    ranked = []
+    for id, piece in found.items():
+        is_anchor = piece.fact.subject in anchors and piece.fact.subject != USER
+        words = math.log(WORD_ODDS) * (piece.match + INHERITED_MATCH * is_anchor)
+        odds = math.exp(min(curve.slope * (cosines.get(id, usual) - curve.middle) + words, MAX_LOG_ODDS))
+        factors = {**piece.factors, "relevance": odds}
+        ranked.append(replace(piece, score=math.prod(factors.values()), factors=factors))
+    ranked.sort(key=lambda piece: (-piece.score, piece.fact.created, piece.fact.id))
+    return RelevantFacts(facts=ranked[: options.max_facts], near={fact.id: cosine for fact, cosine in near})
+
+
+def _measure_cosines(ids: Sequence[str], vector: Vector | None, *, store: StoreReader) -> dict[str, float]:
+    """Return the cosines of facts with a question, by fact id; facts without a vector are left out."""
+    if vector is None:
+        return {}
+    return {id: float(other @ vector) for id, other in store.facts.text_vectors(ids).items()}
