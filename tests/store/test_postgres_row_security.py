@@ -45,6 +45,13 @@ def fill_all(database, *names):
         store.write(replace(with_fact, facts=(FACT,)))
         store.jobs.enqueue([Job(id="j", run="r", source="waiting", content_hash="h", recipe="x")])
         store.spending.write(LlmRun(id="r", at=1.0, model="openai/tiny", usage=Usage(calls=1)))
+    return fill_fact_texts(database, *names)
+
+
+def fill_fact_texts(database, *names):
+    """Write the vectors of facts, which tables before schema 7 do not have."""
+    for name in names:
+        database.store(name).facts.write_text_vectors(MODEL.fingerprint, {"f1": np.array([0, 1, 0], dtype=np.float32)})
     return database
 
 

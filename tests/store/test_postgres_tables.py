@@ -9,7 +9,7 @@ import pytest
 from contract import MODEL, keyword, make_batch
 from logical import content
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from test_postgres_row_security import check_walls, fill_all, revealed
+from test_postgres_row_security import check_walls, fill_all, fill_fact_texts, revealed
 
 from weft.errors import SchemaMismatch
 from weft.store.postgres import schema
@@ -118,8 +118,8 @@ def test_tables_of_version_3_are_closed_and_their_terms_hashed_with_a_secret(pos
             assert schema.migrate(db, where="here") == ["schema 5", "schema 6", "schema 7"]
             owned = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'weft'::regnamespace"
             assert db.execute(owned).fetchall() == [(owner_of(owner),)]
+        database = fill_fact_texts(PostgresDatabase(owner), "mine", "theirs")
         assert content(bare) == content(postgres_dsn)
-        database = PostgresDatabase(owner)
         assert database.namespaces() == ["mine", "theirs"]
         assert database.check() == []
         with postgres.new_role(owner, creator=bare, grants=postgres.ORDINARY) as role:

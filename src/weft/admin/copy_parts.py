@@ -190,9 +190,8 @@ class Facts:
             origins=source.facts.origins(every),
             entities=list(source.facts.find_entities(keys).values()),
             vectors=source.facts.vectors(keys),
+            text_vectors=source.facts.text_vectors(every),
         )
-        if active := next((model for model in source.models() if model.active), None):
-            target.facts.write_text_vectors(active.fingerprint, source.facts.text_vectors(every))
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         return store.facts.forget(ids)

@@ -247,12 +247,14 @@ class FactWriter(Protocol):
         origins: Mapping[str, Sequence[str]] | None = None,
         entities: Sequence[FactEntity] = (),
         vectors: Mapping[str, Vector] | None = None,
+        text_vectors: Mapping[str, Vector] | None = None,
     ) -> None:
         """
         Write facts and entities exported from another store, with access counts, history and `origins`.
 
         Existing values of these facts and entities are replaced. The documents in `origins` must exist already.
-        `vectors` of entities, by key, are written in the same transaction under the active embedder.
+        `vectors` of entities, by key, and `text_vectors` of facts, by id, are written in the same transaction under the
+        active embedder.
         """
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:

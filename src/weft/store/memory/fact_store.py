@@ -113,6 +113,7 @@ class MemoryFacts:
         origins: Mapping[str, Sequence[str]] | None = None,
         entities: Sequence[FactEntity] = (),
         vectors: Mapping[str, Vector] | None = None,
+        text_vectors: Mapping[str, Vector] | None = None,
     ) -> None:
         content = self._content
         self._drop_vectors({e.key for e in entities if content.entities.get(e.key, e) != e})
@@ -128,6 +129,8 @@ class MemoryFacts:
         active = next((model.fingerprint for model in self._models if model.active), "")
         if vectors and active:
             self.write_vectors(active, vectors)
+        if text_vectors and active:
+            self.write_text_vectors(active, text_vectors)
         if facts or entities:
             self._touched()
 

@@ -79,6 +79,7 @@ class RelationalFacts:
         origins: Mapping[str, Sequence[str]] | None = None,
         entities: Sequence[FactEntity] = (),
         vectors: Mapping[str, Vector] | None = None,
+        text_vectors: Mapping[str, Vector] | None = None,
     ) -> None:
         if not (facts or entities):
             return
@@ -87,8 +88,9 @@ class RelationalFacts:
             namespace = db.namespace_key(self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             active = find_active_model(db, namespace)
-            if vectors and active:
-                _write_vectors(db, namespace, active.number, vectors)
+            if active:
+                _write_vectors(db, namespace, active.number, vectors or {})
+                _write_text_vectors(db, namespace, active.number, text_vectors or {})
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -122,9 +124,7 @@ class RelationalFacts:
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             if model not in numbers:
                 raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
-            for id, vector in vectors.items():
-                row = {"model": numbers[model], "id": id, "sketch": db.sketch(vector), "vector": db.pack(vector)}
-                db.run("write_fact_text_vector", {"namespace": namespace, **row})
+            _write_text_vectors(db, namespace, numbers[model], vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -282,3 +282,9 @@ def _write_vectors(db: Session, namespace: Namespace, model: int, vectors: Mappi
     for key, vector in vectors.items():
         row = {"model": model, "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
         db.run("write_fact_vector", {"namespace": namespace, **row})
+
+
+def _write_text_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
+    for id, vector in vectors.items():
+        row = {"model": model, "id": id, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+        db.run("write_fact_text_vector", {"namespace": namespace, **row})
