@@ -49,7 +49,7 @@ def fill_all(database, *names):
 
 
 def fill_fact_texts(database, *names):
-    """Write the vectors of facts, which tables before schema 7 do not have."""
+    """Write the vectors of facts, which tables before schema 8 do not have."""
     for name in names:
         database.store(name).facts.write_text_vectors(MODEL.fingerprint, {"f1": np.array([0, 1, 0], dtype=np.float32)})
     return database
