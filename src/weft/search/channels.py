@@ -20,6 +20,9 @@ DEFAULT_BACKGROUND = (0.0, 0.1)
 MAX_COMPARED_HITS = 20
 """Number of best hits of each channel whose documents are counted."""
 
+MIN_COMPARED_CHUNKS = 500
+"""Number of chunks from which documents are counted. The best hits of a smaller namespace have few documents anyway."""
+
 LONG_DOCUMENT_SHARES = (0.5, 0.8)
 LONG_DOCUMENT_WEIGHT = 0.35
 """
@@ -119,7 +122,8 @@ def _channel_weights(rankings: Mapping[str, Ranking], search: SearchContext) -> 
     """
     options = search.options
     is_set = options.vector_weight is not None or options.text_weight is not None
-    if is_set or options.fusion != "weighted" or len(rankings) < 2:
+    is_small = "vector" not in rankings or rankings["vector"].count < MIN_COMPARED_CHUNKS
+    if is_set or is_small or options.fusion != "weighted" or len(rankings) < 2:
         return options.weights
     ids = dict.fromkeys(hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS])
     chunks = search.chunks.read(list(ids)).values()
