@@ -20,7 +20,7 @@ def test_a_conversation_is_imported_found_by_time_and_forgotten(weft_here, tmp_p
     assert march["results"][0]["citation"] == "claude:1f0c:t1-2"
     assert weft_here(*asked, "--after", "2026-04-01", expect=3)["results"] == []
     assert weft_here(*asked, "--as-of", "2026-03-01", expect=3)["results"] == []
-    assert "is not a time" in weft_here("query", "port", "--before", "soon", expect=2)
+    assert "invalid time" in weft_here("query", "port", "--before", "soon", expect=2)
 
     preview = weft_here("forget", "--matching", "quibblethorn", "--dry-run", "--json")
     assert preview == {"documents": ["claude:1f0c"], "facts": [], "deleted": False}

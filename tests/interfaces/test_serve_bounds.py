@@ -20,6 +20,7 @@ BOUNDED = {
     ("GET", "/graph/entity"): "truncated",
     ("GET", "/facts/{id}"): "omitted",
     ("GET", "/graph/path"): "max_hops",
+    ("GET", "/related"): "limit",
     ("POST", "/query"): "top_k",
     ("POST", "/search"): "top_k",
     ("POST", "/facts"): ASKED,

@@ -57,6 +57,7 @@ def requests(kept):
         ("GET", "/documents"): ("/documents", {}, False),
         ("GET", "/documents/{id}"): (f"/documents/{document}", {}, False),
         ("POST", "/documents"): ("/documents", {"json": {"documents": [{"text": "x", "source": "x"}]}}, True),
+        ("GET", "/related"): ("/related", {"params": {"id": document}}, False),
         ("POST", "/documents/upload"): ("/documents/upload", {"files": [("files", ("u.md", b"# Up"))]}, True),
         ("DELETE", "/documents/{id}"): (f"/documents/{document}", {}, True),
         ("DELETE", "/documents"): ("/documents", {"params": {"source": f"text:{SECRET} file"}}, True),

@@ -80,7 +80,7 @@ def test_integers_are_left_out() -> None:
         (make_file(b"\xff\xff"), "not valid JSON"),
         (make_file(b'{"a":'), "not valid JSON"),
         (make_file(b"[" * 100_000), "not valid JSON"),
-        (make_file(b'{"x": 1, "x": 2}'), "repeated"),
+        (make_file(b'{"x": 1, "x": 2}'), "duplicate key"),
         (make_file([]), "not a JSON object"),
         (make_file({"x": None}), "invalid entry"),
         (make_file({"x": {"dtype": "F32"}}), "invalid entry"),

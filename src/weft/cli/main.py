@@ -34,7 +34,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "fact": ("weft.cli.memory.facts:fact", "Add, confirm, reject, expire, forget and list facts."),
         "forget": (
             "weft.cli.memory.forget:forget",
-            "Delete conversations permanently, or everything that contains a text.",
+            "Erase conversations, or all that contains a text.",
         ),
         "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
         "audit": ("weft.cli.memory.facts:audit", "List facts that need review, with reasons."),

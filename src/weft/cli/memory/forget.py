@@ -30,7 +30,7 @@ def forget(
     session: Session, conversation: str, before: datetime | None, matching: str, dry_run: bool, yes: bool
 ) -> None:
     """
-    Delete conversations permanently, or everything that contains a text.
+    Erase conversations, or all that contains a text.
 
     Lists the documents and facts, asks for confirmation, deletes them from the store and the model caches, and compacts
     the store.
