@@ -26,7 +26,7 @@ def test_a_fit_is_printed_stored_and_deleted(indexed):
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in done.out.splitlines()}
 
     assert rows[""] == ["shipped", "fitted"]
-    assert rows["words alone"][0] == "midpoint 0.200, slope 30.0" != rows["words alone"][1]
+    assert rows["words alone"][0] == "midpoint 0.250, slope 24.0" != rows["words alone"][1]
     assert rows["own: ok / low / no match"][1].startswith("40 / 0 / 0")
     assert "40 probes of namespace 'default', 143 foreign ones (16 most similar ones omitted)" in done.err
     assert "confidence: fitted to 183 probes, area" in indexed("stats").out

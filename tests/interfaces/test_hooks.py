@@ -4,8 +4,10 @@ import json
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +19,17 @@ from weft.engine.engine import Engine
 from weft.testing import FakeEmbedder
 
 
+@pytest.fixture
+def runtime():
+    """Return a folder with a short path, because the path of a socket is limited."""
+    with tempfile.TemporaryDirectory(prefix="weft") as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(params=[True, False], ids=["socket", "port"])
-def daemon(request, tmp_path_factory, tmp_path):
+def daemon(request, runtime, tmp_path):
     """Return a function that asks a running daemon, over a socket or over a port with a token."""
-    folder = tmp_path_factory.mktemp("d")
-    address = Address(folder=folder, name="x", is_unix=request.param)
+    address = Address(folder=runtime, name="x", is_unix=request.param)
     engine = Engine(read_settings({"store.db": str(tmp_path / "weft.db")}), embedder=FakeEmbedder())
     running = Daemon(engine, address, idle_seconds=60)
     ready = threading.Event()
@@ -126,19 +134,18 @@ def test_a_port_needs_the_token(daemon):
         assert json.loads(raw.recv(1000)) == {"error": "wrong token"}
 
 
-def test_only_one_daemon_holds_an_address(tmp_path_factory):
+def test_only_one_daemon_holds_an_address(runtime):
     """A second one gives way."""
-    address = Address(folder=tmp_path_factory.mktemp("d"), name="x")
+    address = Address(folder=runtime, name="x")
     with address.claim() as first, address.claim() as second:
         assert (first, second) == (True, False)
 
 
-def test_the_command_starts_a_daemon_and_never_fails(tmp_path):
+def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
     """A first call starts it; broken input is logged; the exit status is 0."""
     if sys.platform == "win32":
         pytest.skip("the runtime folder is set by a variable of Unix")
-    runtime, home = tmp_path / "r", tmp_path / "h"
-    runtime.mkdir(mode=0o700)
+    home = tmp_path / "h"
     home.mkdir()
     variables = {"XDG_RUNTIME_DIR": str(runtime), "HOME": str(home), "PATH": "/usr/bin:/bin", "WEFT_EMBEDDER": "hash",
                  "PYTHONPATH": ":".join(sys.path)}  # fmt: skip

@@ -104,7 +104,7 @@ def test_options_of_the_retriever_and_of_one_call(engine):
     """Options of the call take precedence; every search setting is allowed."""
     retriever = WeftRetriever(engine=engine, top_k=1, method="keyword", where=Filter(source_prefix="docs/Auth"))
 
-    assert sources(retriever.invoke("sign-in tokens clock")) == ["docs/Auth Service.md"]
+    assert sources(retriever.invoke("signatures clock")) == ["docs/Auth Service.md"]
     assert retriever.invoke("clock")[0].metadata["method"] == "keyword"
     assert sources(retriever.invoke("tokens", where=Filter(source_prefix="docs/OAuth"))) == ["docs/OAuth Provider.md"]
     assert retriever.invoke(FOREIGN) == []

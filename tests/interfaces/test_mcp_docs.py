@@ -54,7 +54,9 @@ def test_clients_are_told_commands_that_exist():
 
 def test_every_tool_is_described():
     """With all its arguments, in the table; those of the reference server by name."""
-    rows = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+)` \|.*$", PAGE[PAGE.index("| tool |") :], re.MULTILINE)}
+    rows = {
+        match[1]: match[0] for match in re.finditer(r"^\| `(\w+)` \|.*$", PAGE[PAGE.index("| tool |") :], re.MULTILINE)
+    }
 
     assert list(rows) == [tool.name for tool in TOOLS]
     for tool in TOOLS:

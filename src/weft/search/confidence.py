@@ -72,6 +72,7 @@ def without_stop_words(
     if (
         "vector" in rankings
         or keyword is None
+        or not keyword.hits
         or question.is_unspaced
         or set(question.content_terms) == set(question.terms)
     ):
@@ -105,13 +106,17 @@ def keep_meaningful(
 
     | ranking | meaningless if |
     | --- | --- |
-    | vector, keyword | the question consists of stop words |
+    | vector, keyword | the question consists of stop words; a keyword ranking without hits means that none occurs |
     | vector | there is no embedder, or it does not support the script, or it is degraded |
     | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
 
     """
     if not query.question.content_terms:
-        return {channel: ranking for channel, ranking in rankings.items() if channel == "graph"}
+        return {
+            channel: ranking
+            for channel, ranking in rankings.items()
+            if channel == "graph" or (channel == "keyword" and not ranking.hits)
+        }
     if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
         return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
