@@ -156,21 +156,24 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
             command, input=given.encode(), capture_output=True, cwd=tmp_path, env=variables, timeout=60
         )
 
-    assert weft("fact", "add", "user", "prefers", "green tea").returncode == 0
-    started = weft("hook", "session-start", "--deadline", "30000", given="{}")
-    answer = json.loads(started.stdout)["hookSpecificOutput"]
-    assert answer["hookEventName"] == "SessionStart" and "green tea" in answer["additionalContext"]
-    broken = weft("hook", "prompt", given="{broken")
-    assert (broken.returncode, broken.stdout) == (0, b"")
-    (log,) = home.rglob("hook.log")
-    assert "prompt:" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
-    (found,) = runtime.rglob("*.lock")
-    end_daemon(found.with_suffix(".sock"), db=str(tmp_path / "weft.db"))
+    try:
+        assert weft("fact", "add", "user", "prefers", "green tea").returncode == 0
+        started = weft("hook", "session-start", "--deadline", "30000", given="{}")
+        answer = json.loads(started.stdout)["hookSpecificOutput"]
+        assert answer["hookEventName"] == "SessionStart" and "green tea" in answer["additionalContext"]
+        broken = weft("hook", "prompt", given="{broken")
+        assert (broken.returncode, broken.stdout) == (0, b"")
+        (log,) = home.rglob("hook.log")
+        assert "prompt:" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
+        assert [path.stem for path in runtime.rglob("*.sock")] == [
+            find_address(str(tmp_path / "weft.db"), "default").name
+        ]
+    finally:
+        end_daemon(str(tmp_path / "weft.db"))
 
 
-def end_daemon(path, *, db):
+def end_daemon(db):
     """End the daemon that the command started, by its process id."""
-    assert path.exists() and find_address(db, "default").name == path.stem
     found = subprocess.run(["pgrep", "-f", f"weft daemon --db {db}"], capture_output=True, text=True, check=False)
     for process in found.stdout.split():
         subprocess.run(["kill", process], check=False)
