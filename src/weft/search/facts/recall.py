@@ -119,7 +119,9 @@ def answer(
             at=at,
         )
     concerns_user = _concerns_user(question, facts, wanted) or _is_near(query, found.near.values())
-    if not _is_known(anchors, facts) and not concerns_user:
+    # Facts of the anchors may be outscored by others, so they are looked up before the answer is "no match".
+    is_known = _is_known(anchors, facts) or bool(read([anchor.entity.key for anchor in anchors], limit=1))
+    if not is_known and not concerns_user:
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
     close = {id for id, cosine in found.near.items() if cosine >= query.cosine.middle}
