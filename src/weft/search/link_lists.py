@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from weft.rank.fuse import order
 from weft.records import Hit
@@ -19,10 +19,14 @@ MAX_CHECKED_HITS = 20
 """Number of best hits whose text is checked."""
 
 
-def demote_link_lists(hits: Sequence[Hit], search: SearchContext) -> list[Hit]:
-    """Return the hits with the scores of lists of links and headings reduced, best first. Others keep their scores."""
-    chunks = search.chunks.read([hit.chunk_id for hit in hits[:MAX_CHECKED_HITS]])
-    lists = {id for id, chunk in chunks.items() if link_share(chunk.text) >= MIN_LINK_SHARE}
+def demote_link_lists(rankings: Sequence[Sequence[Hit]], search: SearchContext) -> list[list[Hit]]:
+    """Return rankings with the scores of lists of links and headings reduced, best first. Others keep their scores."""
+    ids = dict.fromkeys(hit.chunk_id for hits in rankings for hit in hits[:MAX_CHECKED_HITS])
+    lists = {id for id, chunk in search.chunks.read(list(ids)).items() if link_share(chunk.text) >= MIN_LINK_SHARE}
+    return [_demote(hits, lists) for hits in rankings]
+
+
+def _demote(hits: Sequence[Hit], lists: Collection[str]) -> list[Hit]:
     if not lists:
         return list(hits)
     scores = {id: score * LIST_FACTOR if id in lists and score > 0 else score for id, _, score in hits}

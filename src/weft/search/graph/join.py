@@ -132,7 +132,7 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
         walked = weigh_graph(walked, text, store=search.store, options=search.graph)
         hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
         if len(plan.channels) > 1 and walked.cited is None:  # scores of a single channel stay unchanged
-            text, hits = demote_link_lists(text, search), demote_link_lists(hits, search)
+            text, hits = demote_link_lists([text, hits], search)
     complete = {**rankings, **found.complete}
     is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
     if relations is not None and search.graph.enabled and walked.cited is None and not is_refused:
