@@ -135,8 +135,9 @@ def test_the_choice_is_told_in_one_line(store, embedder):
 
 def test_an_unknown_rule_is_refused(tmp_path):
     """With the names of those there are."""
-    with open_engine(tmp_path / "weft.db", embedder="none") as engine, pytest.raises(ConfigError, match="citation"):
+    with open_engine(tmp_path / "weft.db", embedder="none") as engine, pytest.raises(ConfigError) as raised:
         engine.query("anything", auto_rules=["guess"])
+    assert "citation" in raised.value.hint
 
 
 def test_retrieve_gives_evidence_and_all_else(tmp_path):

@@ -85,7 +85,13 @@ def preview_facts(store: Store, *, embedding: EmbedPreview) -> None:
         return
     texts = store.facts.find_unembedded(embedding.fingerprint, limit=NO_LIMIT)
     sentences = store.facts.find_unembedded_texts(embedding.fingerprint, limit=NO_LIMIT)
-    for part in _split_groups([*(texts[key] for key in sorted(texts)), *(sentences[id] for id in sorted(sentences))]):
+    preview_texts([texts[key] for key in sorted(texts)], embedding=embedding)
+    preview_texts([sentences[id] for id in sorted(sentences)], embedding=embedding)
+
+
+def preview_texts(texts: Sequence[str], *, embedding: EmbedPreview) -> None:
+    """Count texts that would be embedded together, in groups of one transaction each."""
+    for part in _split_groups(texts):
         embedding.add(part)
 
 

@@ -23,7 +23,7 @@ from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
 from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
 from weft.index.progress import EmbeddingProgress, ReceiptBuilder, Step
-from weft.index.reembed import find_new_fact_entities, find_new_fact_texts, preview_facts
+from weft.index.reembed import find_new_fact_entities, find_new_fact_texts, preview_facts, preview_texts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
@@ -85,7 +85,7 @@ def preview_documents(
     """
     if isinstance(extractor, BatchExtractor):
         extractor = extractor.offline(sample=sample)
-    counts, known = ReceiptBuilder(), set[str]()
+    counts, known, sentences = ReceiptBuilder(), set[str](), dict[str, str]()
     draft = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
     for drafts in _group_drafts(items, draft=draft, counts=counts):
         plans = extract_group(drafts, extractor, fact_reader)
@@ -93,11 +93,13 @@ def preview_documents(
             counts.add_document(plan.document.source, plan.outcome, chunks=len(plan.chunks), facts=len(plan.facts))
         texts, entities = collect_texts(plans)
         facts = [fact for plan in plans for fact in plan.facts]
-        new = find_new_fact_entities(store, facts) | find_new_fact_texts(store, facts)
+        new = find_new_fact_entities(store, facts)
+        sentences |= find_new_fact_texts(store, facts)
         embedding.add([*texts.values(), *entities.values(), *(text for key, text in new.items() if key not in known)])
         known |= new.keys()
         if len(plans) < len(drafts):
             break
+    preview_texts(list(sentences.values()), embedding=embedding)  # embedded after the documents
     if fact_reader:
         preview_facts(store, embedding=embedding)
     counts.embedded, counts.cached, counts.embedding = embedding.embedded, embedding.cached, embedding.usage
