@@ -136,8 +136,8 @@ class StoreContract:
             store.write(make_batch(name, ["text"]))
 
         every = store.find_documents(EVERYTHING)
-        titles = {item.id: (item.source, item.title) for item in every}
-        assert store.titles([*(item.id for item in every), "unknown"]) == titles
+        titles = {c.id: (item.id, item.source, item.title) for item in every for c in store.find_chunks(item.id)}
+        assert store.titles([*titles, "unknown"]) == titles
         first = store.find_documents(EVERYTHING, limit=2)
         rest = store.find_documents(EVERYTHING, after=first[-1].source, limit=2)
         assert [d.source for d in first + rest] == ["a", "b", "c"]

@@ -5,7 +5,7 @@ import pytest
 from weft.engine.engine import open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
-from weft.text.link_share import link_share
+from weft.text.link_share import is_link_list
 
 CONTENTS = "\n".join(
     ["- [HashiCorp Vault](#hashicorp-vault)", "- [HashiCorp Consul](#hashicorp-consul)", "- [Backups](#backups)"]
@@ -32,7 +32,7 @@ SECTION = "HashiCorp Vault keeps the passwords of the services. The Vault hands 
 )
 def test_a_list_of_links_or_headings_is_told_from_prose(text, is_list):
     """The labels of links, addresses and headings are most of its letters."""
-    assert (link_share(text) >= 0.6) == is_list
+    assert is_link_list(text, min_share=0.6) == is_list
 
 
 @pytest.mark.parametrize("method", ["hybrid", "mix", "auto"])

@@ -102,6 +102,14 @@ class Chunk:
     end_time: int | None = None
 
 
+class DocumentTitle(NamedTuple):
+    """Document of a chunk, as far as links name it."""
+
+    document_id: str
+    source: str
+    title: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentInfo:
     """Stored properties of a document, without its text."""

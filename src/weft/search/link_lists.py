@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from weft.rank.fuse import order
 from weft.records import Hit
 from weft.search.search_context import SearchContext
-from weft.text.link_share import link_share
+from weft.text.link_share import is_link_list
 
 MIN_LINK_SHARE = 0.6
 """Share of links and headings from which a chunk is a list of them."""
@@ -22,7 +22,8 @@ MAX_CHECKED_HITS = 20
 def demote_link_lists(rankings: Sequence[Sequence[Hit]], search: SearchContext) -> list[list[Hit]]:
     """Return rankings with the scores of lists of links and headings reduced, best first. Others keep their scores."""
     ids = dict.fromkeys(hit.chunk_id for hits in rankings for hit in hits[:MAX_CHECKED_HITS])
-    lists = {id for id, chunk in search.chunks.read(list(ids)).items() if link_share(chunk.text) >= MIN_LINK_SHARE}
+    chunks = search.chunks.read(list(ids))
+    lists = {id for id, chunk in chunks.items() if is_link_list(chunk.text, min_share=MIN_LINK_SHARE)}
     return [_demote(hits, lists) for hits in rankings]
 
 

@@ -23,6 +23,7 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
+    DocumentTitle,
     Done,
     Extraction,
     Filter,
@@ -82,8 +83,8 @@ class StoreReader(Protocol):
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         """Return the documents with these ids, in this order, skipping unknown ids."""
 
-    def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Return source and title of documents, by id; unknown ids are left out. Cheaper than `documents`."""
+    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
+        """Return the documents of these chunks, by chunk id; unknown ids are left out. No text is read."""
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         """Return a page of at most `limit` documents by source, starting after the source `after`."""

@@ -26,11 +26,16 @@ _SIGNS = ("](", "[[", "://", "# ", "....", ". . .", "…")
 """Texts without any of these have no link and no heading."""
 
 
-def link_share(text: str) -> float:
-    """Return the share of letters and digits in labels of links, web addresses and headings; 0 without any."""
+def is_link_list(text: str, *, min_share: float) -> bool:
+    """
+    Return True if at least a share of letters and digits is in labels of links, web addresses and headings.
+
+    Reading stops at the line from which on too much other text is known.
+    """
     if not any(sign in text for sign in _SIGNS):
-        return 0.0
+        return False
     inside, outside, is_code, is_start = 0, 0, False, True
+    most = (1 - min_share) * _count(text)
     for line in map(str.strip, text.splitlines()):
         if line.startswith(_FENCES):
             is_code = not is_code
@@ -41,11 +46,12 @@ def link_share(text: str) -> float:
         elif "](" not in line and "[[" not in line and "://" not in line:
             outside += _count(line)
         else:
-            labels = sum(_count(_label(match)) for match in _LINK.finditer(line))
-            inside += labels
+            inside += sum(_count(_label(match)) for match in _LINK.finditer(line))
             outside += _count(_LINK.sub("", line))
+        if outside > most:  # labels are a part of the text, so `inside` cannot make up for it
+            return False
         is_start = not line  # in code of other languages a `#` line follows other lines
-    return inside / (inside + outside) if inside else 0.0
+    return inside > 0 and inside >= min_share * (inside + outside)
 
 
 def _label(match: re.Match[str]) -> str:

@@ -32,6 +32,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from weft.extract.links.page_keys import page_key
@@ -39,7 +40,7 @@ from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
-from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
+from weft.records import DocumentTitle, GraphSource, Hit, PathStep, Query, Ranking, Relation
 from weft.search.document_spread import spread
 from weft.search.graph.channel import ABOUT_CHUNK
 from weft.search.graph.relations import Relations
@@ -149,24 +150,27 @@ def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, _Page]:
 
     The entity of a page is that of its path if several pages have its title, else that of its title.
     """
-    chunks = search.chunks.read([hit.chunk_id for hit in text])
+    titles = search.store.titles([hit.chunk_id for hit in text])
     shown = {hit.chunk_id for hit in spread(text, chunks=search.chunks, top_k=search.options.top_k)}
-    best: dict[str, _Page] = {}
+    best: dict[DocumentTitle, _Page] = {}
     for hit in text:
-        if (chunk := chunks.get(hit.chunk_id)) and chunk.document_id not in best:
+        if (title := titles.get(hit.chunk_id)) and title not in best:
             score = max(0.0, hit.score / text[0].score) if text[0].score > 0 else 0.0
-            best[chunk.document_id] = _Page(hit.chunk_id, score, hit.chunk_id in shown)
-    titles = search.store.titles(list(best))
-    keys = {id: (page_key(source), name_key(title)) for id, (source, title) in titles.items()}
-    known = search.store.graph.find_known(
-        sorted({key for pair in keys.values() for key in pair if key}), max_defining=1
-    )
+            best[title] = _Page(hit.chunk_id, score, hit.chunk_id in shown)
+    keys = sorted({key for title in best for key in _page_keys(title)})
+    known = search.store.graph.find_known(keys, max_defining=0)
     pages: dict[str, _Page] = {}
-    for document, page in best.items():
-        names = [known[key] for key in keys.get(document, ()) if key in known]
+    for title, page in best.items():
+        names = [known[key] for key in _page_keys(title) if key in known]
         if names and not fact_entity_key(names[0].entity_id):
             pages.setdefault(names[0].entity_id, page)
     return pages
+
+
+@lru_cache(maxsize=4096)
+def _page_keys(title: DocumentTitle) -> tuple[str, ...]:
+    """Return the keys of a page: that of its path, then that of its title. The same pages are found often."""
+    return tuple(filter(None, (page_key(title.source), name_key(title.title))))
 
 
 def _read_relations(

@@ -22,6 +22,7 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
+    DocumentTitle,
     Done,
     Extraction,
     Filter,
@@ -321,8 +322,9 @@ class MemoryStore:
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         return [self._content.documents[id] for id in ids if id in self._content.documents]
 
-    def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        return {document.id: (document.source, document.title) for document in self.documents(ids)}
+    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
+        owners = {chunk.id: self._content.documents[chunk.document_id] for chunk in self.chunks(chunk_ids)}
+        return {chunk: DocumentTitle(owner.id, owner.source, owner.title) for chunk, owner in owners.items()}
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         found = [d for d in self._content.documents.values() if d.source > after and _passes(d, where)]

@@ -13,6 +13,7 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
+    DocumentTitle,
     Done,
     Extraction,
     Filter,
@@ -169,9 +170,9 @@ class RelationalStore:
         found = {document.id: document for document in map(_document, rows)}
         return [found[id] for id in ids if id in found]
 
-    def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        rows = self._rows("titles_by_id", {"ids": json.dumps(list(ids))})
-        return {id: (source, title) for id, source, title in rows}
+    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
+        rows = self._rows("titles_by_chunk", {"ids": json.dumps(list(chunk_ids))})
+        return {chunk: DocumentTitle(id, source, title) for chunk, id, source, title in rows}
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         rows = self._rows("find_documents", {**bind(where), "after": after, "limit": limit})

@@ -68,10 +68,11 @@ FROM weft.document AS d
 WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
--- name: titles_by_id
-SELECT d.id, d.source, d.title FROM weft.document AS d
-WHERE d.namespace = :namespace
-    AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+-- name: titles_by_chunk
+SELECT c.id, d.id, d.source, d.title
+FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,

@@ -49,9 +49,10 @@ SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
 FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
 
--- name: titles_by_id
-SELECT d.id, d.source, d.title FROM document AS d
-WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
+-- name: titles_by_chunk
+SELECT c.id, d.id, d.source, d.title
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
