@@ -98,6 +98,27 @@ def test_what_an_asked_for_fact_leads_to_is_recalled_before_what_nobody_asked_fo
     assert all(led.score > piece.score for piece in others)
 
 
+@pytest.mark.parametrize("question", ["Kiln Log 的数据存在哪里？", "Where is the stuff of Kiln Log kept?"])
+def test_old_facts_of_a_named_entity_come_before_new_ones_of_others_without_vectors(database, question):
+    """A word of the name, such as `Kiln`, does not bring in other entities."""
+    now = [NOW - timedelta(weeks=60)]
+    engine = Engine(Settings(), database=database, embedder=None, clock=lambda: now[0])
+    engine.embedder_slot.replace(None)
+    engine.memory.add_many([GivenFact(subject="Kiln Log", predicate=f"part_{n}", value="said") for n in range(8)])
+    now[0] = NOW
+    engine.memory.add_many(
+        [
+            GivenFact(subject="user", predicate="leads", object="Harbour Atlas", source="user_edit"),
+            GivenFact(subject="Harbour Atlas", predicate="launch_date", value="October", source="user_edit"),
+            GivenFact(subject="Garden Shed Kiln", predicate="needs", value="a permit", source="user_edit"),
+        ]
+    )
+    found = engine.memory.recall(question)
+
+    assert [piece.fact.subject_name for piece in found.facts[:8]] == ["Kiln Log"] * 8
+    assert [anchor.entity.name for anchor in found.anchors] == ["Kiln Log", "user"]
+
+
 def test_a_thing_of_which_nothing_was_known_at_the_time_gives_no_match(make_engine):
     """Its name alone does not bring back what is known of the user."""
     engine = make_engine(

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from weft.config import MemoryOptions
 from weft.errors import ModelError
-from weft.extract.names import candidate_keys, match_names, name_key, singular
+from weft.extract.names import candidate_keys, match_names, name_key, singular, words
 from weft.facts.score import score_fact
 from weft.models.base import Embedder
 from weft.records import Anchor, Curve, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
@@ -155,7 +155,8 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
     """
     Return the entities that a question names, then at most `limit` others.
 
-    The others are close in meaning, or share words with the question if there is no vector.
+    The others are close in meaning, or share words with the question if there is no vector. Words of an entity that the
+    question names do not count: `Gas Kiln` is not meant by `Where is Kiln Log?`.
     """
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
     if query.vector is not None:
@@ -163,7 +164,8 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
             if score >= query.cosine.middle:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
-        content = [singular(w.text) for w in query.question.words if w.text not in QUESTION_WORDS | RECALL_WORDS]
+        known = QUESTION_WORDS | RECALL_WORDS | {word.text for entity in named for word in words(entity.name)}
+        content = [singular(word.text) for word in query.question.words if word.text not in known]
         for entity, shared in store.facts.search_names(content, limit=limit):
             how = f"shares {shared} word{'s' if shared > 1 else ''}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))

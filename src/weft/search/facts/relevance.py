@@ -7,6 +7,8 @@ The factor is the product of two odds:
 | --- | --- |
 | vectors | odds of relevance at the cosine of fact and question, by the calibration; 1 without an embedder |
 | words | `WORD_ODDS` for each shared word, and its root if the subject is an anchor of the question |
+
+A vector contains the subject, so an anchor counts half a word. Without vectors it counts a whole word.
 """
 
 from __future__ import annotations
@@ -64,10 +66,11 @@ def rank_by_relevance(
         found.setdefault(fact.id, replace(scored, match=match(fact, wanted)))
     cosines = _measure_cosines(list(found), vector, store=store)
     usual = fmean(cosines.values()) if cosines else curve.middle
+    subject_match = 1.0 if vector is None else INHERITED_MATCH
     ranked = []
     for id, piece in found.items():
         is_anchor = piece.fact.subject in anchors and piece.fact.subject != USER
-        words = math.log(WORD_ODDS) * (piece.match + INHERITED_MATCH * is_anchor)
+        words = math.log(WORD_ODDS) * (piece.match + subject_match * is_anchor)
         odds = math.exp(min(curve.slope * (cosines.get(id, usual) - curve.middle) + words, MAX_LOG_ODDS))
         factors = {**piece.factors, "relevance": odds}
         ranked.append(replace(piece, score=math.prod(factors.values()), factors=factors))
