@@ -8,7 +8,7 @@ Questions over linked documents: whether the answer holds every document that it
 The questions (`questions/connected.jsonl`) were written before any was asked. `linked` ones need two or more documents
 that link to each other, `single` ones need one. `all@10` is the share of questions with all their documents among the
 first ten results, `all` the same for the whole answer at `top_k=10`, and `first` the share whose first result is
-one of them. Even lines were used to choose constants, odd lines were not.
+one of them. Constants were chosen on even lines. Both halves were seen while the rules were written.
 """
 
 from __future__ import annotations
