@@ -47,3 +47,16 @@ def test_help_loads_neither_numpy_nor_sqlite():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_a_question_loads_no_loader(tmp_path):
+    """Loaders and their parsers take a tenth of the time to the first answer of a process."""
+    code = (
+        "import sys, weft\n"
+        "from weft.testing import FakeEmbedder\n"
+        f"with weft.open_engine({str(tmp_path / 'w.db')!r}, embedder=FakeEmbedder()) as engine: engine.query('who')\n"
+        "print([m for m in sys.modules if m.startswith(('weft.load.formats', 'weft.load.conversations', 'pathspec'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"

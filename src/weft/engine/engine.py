@@ -36,6 +36,7 @@ from weft.engine.paths import (
     get_document,
     get_named,
     iter_broken_links,
+    load_files,
     peek_documents,
     read_paths,
     sample_files,
@@ -45,14 +46,11 @@ from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
 from weft.errors import ConfigError, WeftError
-from weft.index.commits import find_lost_commits, iter_new_commits
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
-from weft.load.run import count_records, iter_sources
-from weft.load.run import iter_documents as load_documents
 from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
     BrokenLink,
@@ -151,7 +149,7 @@ class Engine:
         """
         roots, seen = read_paths(paths), set[str]()
         notes = self._choose(self._sample(roots)) if self._may_choose else ()
-        items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
         receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
@@ -170,6 +168,8 @@ class Engine:
 
         With `prune`, commits that are no longer in the history are deleted afterwards.
         """
+        from weft.index.commits import find_lost_commits, iter_new_commits
+
         roots = read_paths(repositories)
         receipt = self.add(iter_new_commits(roots, store=self.store), on_step=on_step, on_texts=on_texts)
         if prune and not receipt.stopped:
@@ -178,6 +178,8 @@ class Engine:
 
     def count(self, *paths: str | Path) -> int:
         """Return the approximate number of documents below the paths without reading them, for progress bars."""
+        from weft.load.run import count_records, iter_sources
+
         found = iter_sources(read_paths(paths), options=self.settings.load, base=self.base)
         return sum(count_records(path) for path in found)
 
@@ -189,7 +191,7 @@ class Engine:
 
         """
         roots, seen = read_paths(paths), set[str]()
-        items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
         components = self.components(joining=True)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder

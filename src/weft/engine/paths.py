@@ -1,4 +1,8 @@
-"""Documents by path, source or id: lookup, deleted files, watching for changes, broken links."""
+"""
+Documents by path, source or id: lookup, deleted files, watching for changes, broken links.
+
+Loaders are imported on use: a question needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,6 @@ from weft.errors import InputError, NotFound
 from weft.index.plan import Draft, Plan
 from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
-from weft.load.folder import is_on_disk, source_of
-from weft.load.run import iter_documents as load_documents
-from weft.load.run import iter_sources
-from weft.load.watch import iter_changes
 from weft.records import BrokenLink, Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
 from weft.store.base import Store
@@ -39,6 +39,13 @@ def read_paths(paths: Sequence[str | Path]) -> list[Path]:
     return [Path(path) for path in paths]
 
 
+def load_files(roots: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Document | Skipped]:
+    """Yield the documents of files and folders, and skipped files with the reason."""
+    from weft.load.run import iter_documents
+
+    return iter_documents(roots, options=options, base=base)
+
+
 def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
     """Yield the items unchanged, and add the sources of documents to `seen`."""
     for item in items:
@@ -49,12 +56,14 @@ def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iter
 
 def sample_files(roots: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[str]:
     """Yield the texts of `SAMPLE_DOCUMENTS` documents from files evenly spread over the paths."""
+    from weft.load.run import iter_sources
+
     files = list(iter_sources(roots, options=options, base=base))
     step = max(1, -(-len(files) // SAMPLE_DOCUMENTS))
     sampled = files[::step]
     per_file = max(1, SAMPLE_DOCUMENTS // max(1, len(sampled)))
     for path in sampled:
-        documents = (item for item in load_documents([path], options=options, base=base) if isinstance(item, Document))
+        documents = (item for item in load_files([path], options=options, base=base) if isinstance(item, Document))
         yield from (document.text for document in islice(documents, per_file))
 
 
@@ -87,6 +96,8 @@ def find_missing(
 
     `seen` contains all sources loaded there.
     """
+    from weft.load.folder import is_on_disk, source_of
+
     names = [source_of(root, base=base) for root in roots]
     if base and any(base.is_relative_to(root.resolve()) for root in roots):
         names.append(".")  # sources below the base are relative, even if the root is above it
@@ -108,6 +119,9 @@ def watch(
     on_receipt: Callable[[Receipt], None],
 ) -> None:
     """Call `index` for changed files below the paths, and delete documents of deleted files, until interrupted."""
+    from weft.load.folder import source_of
+    from weft.load.watch import iter_changes
+
     for change in iter_changes(paths, options=options, base=base):
         receipt = index(*change.updated)
         deleted = find_below([source_of(path, base=base) for path in change.deleted], store=store)
@@ -132,6 +146,8 @@ def typed_source(name: str, *, store: Store, base: Path | None) -> str:
     """Return the source of the file or folder at a typed path; the path itself if that source is not indexed."""
     if not name or store.documents([name]) or store.find_documents(Filter(source_prefix=name), limit=1):
         return name
+    from weft.load.folder import source_of
+
     source = source_of(Path(name), base=base)
     return source if store.find_documents(Filter(source_prefix=source), limit=1) else name
 

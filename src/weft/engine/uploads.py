@@ -15,8 +15,6 @@ from weft.engine.parsing.parser_messages import FileInput
 from weft.errors import InputError
 from weft.index.prune import has_scheme
 from weft.load.file_types import UPLOAD, is_archive
-from weft.load.papers.findings import find_lists, iter_findings
-from weft.load.run import load_text
 from weft.records import Document, Metadata, Skipped
 from weft.temporary_files import temporary_folder
 from weft.text.decode import clean
@@ -38,6 +36,8 @@ def text_document(text: str, *, source: str, title: str = "", metadata: Metadata
     A source without a scheme becomes `text:source` and can therefore not be the name of a file. `metadata` is added to
     the front matter of the text. Raises `InputError`.
     """
+    from weft.load.run import load_text
+
     check_text(text, source=source, metadata=metadata)
     source = source if has_scheme(source) else f"text:{source}"
     document = load_text(text, source=source, title=title, form="markdown")
@@ -60,6 +60,8 @@ def check_text(text: str, *, source: str, metadata: Metadata | None = None) -> N
 
 def read_findings(findings: Mapping[str, object], *, source: str = RESEARCH_SOURCE) -> Iterator[Document | Skipped]:
     """Return the papers and projects of research findings as documents. Raises `InputError` if there are none."""
+    from weft.load.papers.findings import find_lists, iter_findings
+
     if not isinstance(findings, Mapping) or not find_lists(findings):
         raise InputError(
             "no research findings: neither 'academic_papers' nor 'github_projects' is a list",
