@@ -29,7 +29,7 @@ not vanish as their number grows.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -193,7 +193,8 @@ def _read_relations(
     if types:
         wanted = sorted({name for type in types for name in spellings(type)})
         found += relations.of(list(starts), limit=MAX_RELATIONS, types=wanted)
-    if len(found) >= MAX_RELATIONS:
+    ends = Counter(relation.source_id for relation in found) + Counter(relation.target_id for relation in found)
+    if any(ends[id] >= MAX_RELATIONS for id in starts):
         found += relations.between([*starts, *(id for id in near if id not in starts)])
     return found
 
