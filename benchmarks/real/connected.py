@@ -4,9 +4,11 @@ Questions over linked documents: whether the answer holds every document that it
     WEFT_DATA=DIR python benchmarks/real/connected.py             hybrid and auto on three corpora
     WEFT_DATA=DIR python benchmarks/real/connected.py --missed    and the questions that miss a document
     WEFT_DATA=DIR python benchmarks/real/connected.py --keep DIR  keep the stores in a folder for the next run
+    WEFT_DATA=DIR python benchmarks/real/connected.py --methods vector keyword hybrid
 
 The questions (`questions/connected.jsonl`) were written before any was asked. `linked` ones need two or more documents
-that link to each other, `single` ones need one. `all@10` is the share of questions with all their documents among the
+that link to each other, `single` ones need one. `given` ones are those of $WEFT_DATA. `pages` is the share of the
+needed documents among the first ten results. `all@10` is the share of questions with all their documents among the
 first ten results, `all` the same for the whole answer at `top_k=10`, and `first` the share whose first result is
 one of them. Constants were chosen on even lines. Both halves were seen while the rules were written.
 """
@@ -28,7 +30,8 @@ from weft import Engine, open_engine
 CORPORA = ("k8s-concepts", "vue-guide-zh", "notes-blue-book")
 EMBEDDERS = {"vue-guide-zh": "use/multilingual"}
 """The default embedder does not know Chinese."""
-METHODS = ("hybrid", "auto")
+METHODS = ("vector", "keyword", "hybrid", "auto")
+KINDS = ("linked", "single", "given")
 QUESTIONS = Path(__file__).parent / "questions" / "connected.jsonl"
 
 
@@ -54,6 +57,10 @@ class Outcome:
     size: int
     """Number of results."""
 
+    def pages(self) -> float:
+        """Return the share of groups with a document among the first ten results."""
+        return fmean(rank is not None and rank <= 10 for rank in self.ranks)
+
     def has_all(self, first: int | None = None) -> bool:
         """Return True if the first results, or all results, contain a document of every group."""
         return all(rank is not None and (first is None or rank <= first) for rank in self.ranks)
@@ -74,6 +81,23 @@ def read_cases(path: Path) -> list[Case]:
     ]
 
 
+def read_given(corpus: str) -> list[Case]:
+    """Return the answerable questions of a corpus in $WEFT_DATA; one of the expected documents is enough."""
+    path = Path(os.environ["WEFT_DATA"]) / "real" / corpus / "questions.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    answerable = [row for row in rows if row["expected"]]
+    return [
+        Case(
+            corpus=corpus,
+            question=row["question"],
+            kind="given",
+            expected=(tuple(row["expected"]),),
+            is_even=number % 2 == 0,
+        )
+        for number, row in enumerate(answerable)
+    ]
+
+
 def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
     """Return the ranks of the documents that the question needs."""
     evidence = engine.query(case.question, method=method, top_k=10).evidence
@@ -87,16 +111,20 @@ def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
 
 def print_row(corpus: str, kind: str, method: str, outcomes: Sequence[Outcome]) -> None:
     """Print the measures of a corpus, a kind of question and a method."""
+    if not outcomes:
+        return
     halves = [
         fmean([outcome.has_all(10) for outcome in outcomes if outcome.case.is_even is is_even])
         for is_even in (True, False)
     ]
+    pages = fmean([outcome.pages() for outcome in outcomes])
     first = fmean([1 in outcome.ranks for outcome in outcomes])
     near, whole = (fmean([outcome.has_all(limit) for outcome in outcomes]) for limit in (10, None))
     size = fmean([outcome.size for outcome in outcomes])
     print(
-        f"| {corpus} | {kind} | {method} | {len(outcomes)} | {first:.3f} | {near:.3f} | {halves[0]:.3f} | "
-        f"{halves[1]:.3f} | {whole:.3f} | {size:.1f} |"
+        f"| {corpus} | {kind} | {method} | {len(outcomes)} | {first:.3f} | {pages:.3f} | {near:.3f} | "
+        f"{halves[0]:.3f} | {halves[1]:.3f} | {whole:.3f} | {size:.1f} |",
+        flush=True,
     )
 
 
@@ -114,23 +142,26 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="Folder that keeps the stores (default: a temporary one).")
     parser.add_argument("--missed", action="store_true", help="List questions that miss a document.")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="Corpora (default: all).")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=("hybrid", "auto"), help="Methods.")
     arguments = parser.parse_args()
     if not os.environ.get("WEFT_DATA"):
         parser.error("WEFT_DATA is not set: it names the folder that holds `real/`")
     cases, pooled = read_cases(QUESTIONS), dict[tuple[str, str], list[Outcome]]()
-    print("| corpus | kind | method | questions | first | all@10 | even | odd | all | results |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| corpus | kind | method | questions | first | pages | all@10 | even | odd | all | results |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for corpus in arguments.corpora:
             with open_corpus(corpus, folder=folder) as engine:
-                for kind in ("linked", "single"):
-                    for method in METHODS:
-                        asked = [case for case in cases if (case.corpus, case.kind) == (corpus, kind)]
-                        outcomes = [ask(engine, case, method=method) for case in asked]
-                        pooled.setdefault((kind, method), []).extend(outcomes)
-                        print_row(corpus, kind, method, outcomes)
+                own = [*(case for case in cases if case.corpus == corpus), *read_given(corpus)]
+                for method in arguments.methods:
+                    outcomes = [ask(engine, case, method=method) for case in own]
+                    print_row(corpus, "every", method, outcomes)
+                    for kind in KINDS:
+                        some = [outcome for outcome in outcomes if outcome.case.kind == kind]
+                        pooled.setdefault((kind, method), []).extend(some)
+                        print_row(corpus, kind, method, some)
     for (kind, method), outcomes in pooled.items():
         print_row("all", kind, method, outcomes)
         for outcome in outcomes if arguments.missed else ():

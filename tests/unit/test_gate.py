@@ -89,6 +89,14 @@ def test_weak_chunks_are_not_shown_beside_strong_ones():
     assert [hit.chunk_id for hit in verdict.rejected] == ["b", "c"]
 
 
+def test_a_chunk_close_in_meaning_is_shown_without_shared_words():
+    """Vector search alone would show it. Without its cosine it would be too weak."""
+    verdict = decide(vector=vector(a=0.6, b=0.2, c=0.1), keyword=keyword(a=0.4))
+
+    assert [hit.chunk_id for hit in verdict.kept] == ["a", "b"]
+    assert decide(vector=vector(a=0.6, b=0.2)).kept == verdict.kept
+
+
 def test_words_alone_are_judged_by_their_share():
     """Without an embedder, or with one that does not know the script."""
     for rankings in ({"keyword": keyword(a=0.5)}, {"keyword": keyword(a=0.5), "vector": vector(b=0.9)}):

@@ -201,7 +201,11 @@ def _covering(shares: Mapping[str, float]) -> dict[str, float]:
 def _strong(
     hits: Sequence[Hit], vector: Ranking | None, keyword: Ranking | None, *, calibration: Calibration
 ) -> set[str]:
-    """Return the chunks whose log-odds reach the threshold. A chunk without a cosine gets the mean cosine."""
+    """
+    Return the chunks whose log-odds reach the threshold, by the cosine alone or with the words.
+
+    A chunk without a cosine gets the mean cosine. Missing words alone reject no chunk that vector search would return.
+    """
     words = calibration.beside if vector else calibration.words
     by_words, without = _by_curve(keyword, words, ceiling=keyword.ceiling if keyword else 1.0, missing=0.0)
     if not vector:
@@ -210,7 +214,7 @@ def _strong(
     return {
         hit.chunk_id
         for hit in hits
-        if by_cosine.get(hit.chunk_id, far) + by_words.get(hit.chunk_id, without) >= _MIN_CHUNK_ODDS
+        if by_cosine.get(hit.chunk_id, far) + max(0.0, by_words.get(hit.chunk_id, without)) >= _MIN_CHUNK_ODDS
     }
 
 

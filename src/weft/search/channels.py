@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
@@ -80,20 +80,27 @@ def fuse_text(
 
     With `is_single`, the method has one channel, and its scores are returned unchanged.
     """
-    options, limit = search.options, search.pool_size
+    options = search.options
     if is_single:
-        return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
+        return [hit for ranking in rankings.values() for hit in ranking.hits][: search.pool_size]
     covered = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
     vector_weight, keyword_weight = _channel_weights(rankings, search)
     weights = {"vector": vector_weight * query.vector_weight, "keyword": keyword_weight * covered}
     if not any(weights[channel] for channel in rankings):  # the only channels left have weight 0: use them anyway
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
-        return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
+        return _cut(order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)), rankings, search)
     background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
     scores = fuse_weighted(rankings, weights=weights, background=background)
     with_names = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
-    return order(_add_time_bonus(with_names, query, search), limit=limit)
+    return _cut(order(_add_time_bonus(with_names, query, search)), rankings, search)
+
+
+def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchContext) -> list[Hit]:
+    """Return the first hits of the pool, and further ones among the first `top_k` of a channel."""
+    limit = search.pool_size
+    leading = {hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[: search.options.top_k]}
+    return [*hits[:limit], *(hit for hit in hits[limit:] if hit.chunk_id in leading)]
 
 
 def _add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:

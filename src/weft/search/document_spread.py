@@ -1,22 +1,28 @@
-"""Bound on the text hits of one document in an answer."""
+"""Bound on the text hits of one document in an answer, and places for the best documents of each channel."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import zip_longest
 
-from weft.records import Hit
+from weft.rank.fuse import coverage
+from weft.records import Hit, Query, Ranking
 from weft.search.chunks import Chunks
 
 MAX_PER_DOCUMENT = 3
 """Text hits of one document in an answer, as long as other documents have relevant ones."""
 
+LEADING_SHARE = 3
+"""One of this many places belongs to the best documents of each text channel (decision 0007)."""
 
-def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int) -> list[Hit]:
+
+def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int, leaders: Collection[str] = ()) -> list[Hit]:
     """
     Return `top_k` hits in their order, at most `MAX_PER_DOCUMENT` of each document if others can take their places.
 
-    Without this bound a long document can take every place, and the answer may be in the next one.
+    Without this bound a long document can take every place, and the answer may be in the next one. Documents of
+    `leaders`, which are chunk ids, get a place if one of these chunks is among the hits.
     """
     taken, chosen, surplus = Counter[str](), list[Hit](), list[Hit]()
     for start in range(0, len(hits), top_k):
@@ -28,5 +34,43 @@ def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int) -> list[Hit]:
             (chosen if taken[owner] <= MAX_PER_DOCUMENT else surplus).append(hit)
         if len(chosen) >= top_k:
             break
-    ids = {hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]}
+    ids = [hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]]
+    if len(ids) == top_k:
+        present = {hit.chunk_id for hit in hits}
+        ids = _add_leaders(ids, [id for id in leaders if id in present], chunks=chunks)
     return [hit for hit in hits if hit.chunk_id in ids]
+
+
+def find_leaders(query: Query, rankings: Mapping[str, Ranking], *, chunks: Chunks, top_k: int) -> list[str]:
+    """
+    Return the best chunks of the first documents of each text channel, best documents first.
+
+    The fused score of a chunk that one channel does not find is low, even if it is the best one of the other channel.
+    There are no leaders if a channel was not searched or has no weight: then one channel determines the order.
+    """
+    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    if not vector or not keyword or not query.vector_weight or coverage(keyword) < 1:
+        return []
+    found = []
+    for ranking in (vector, keyword):
+        known = chunks.read([hit.chunk_id for hit in ranking.hits[:top_k]])
+        best: dict[str, str] = {}
+        for id, chunk in known.items():
+            best.setdefault(chunk.document_id, id)
+        found.append(list(best.values())[: top_k // LEADING_SHARE])
+    return list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id))
+
+
+def _add_leaders(ids: Sequence[str], leaders: Sequence[str], *, chunks: Chunks) -> list[str]:
+    """Return the ids with the documents of all leaders; further chunks and other documents at the end are left out."""
+    known = chunks.read([*ids, *leaders])
+    owners = {id: known[id].document_id if id in known else id for id in (*ids, *leaders)}
+    kept, protected = list(ids), {owners[id] for id in leaders}
+    for leader in leaders:
+        count = Counter(owners[id] for id in kept)
+        if count[owners[leader]]:
+            continue
+        surplus = (id for id in reversed(kept) if count[owners[id]] > 1 or owners[id] not in protected)
+        if (last := next(surplus, None)) is not None:
+            kept = [*(id for id in kept if id != last), leader]
+    return kept

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 
 from weft.config import SearchOptions
@@ -12,7 +13,7 @@ from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
-from weft.search.document_spread import spread
+from weft.search.document_spread import find_leaders, spread
 from weft.search.graph.connected import Connected
 from weft.search.graph.join import Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
@@ -24,7 +25,7 @@ MAX_ADDED_PER_DOCUMENT = 2
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
-LONG_DOCUMENT = "at most three chunks per document if others are relevant"
+OTHER_DOCUMENTS = "other documents take its place"
 NO_PLACE = "more results than requested"
 NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
 """Reasons for omitted hits."""
@@ -56,7 +57,8 @@ def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchCo
     """Return the hits of the answer, chosen from those that the gate kept."""
     with search.stopwatch.stage("select"):
         walked = joined.walked
-        hits = choose_hits(joined.hits, verdict.kept, text=verdict.text, walked=walked, search=search)
+        leaders = find_leaders(query, joined.rankings, chunks=search.chunks, top_k=search.options.top_k)
+        hits = choose_hits(joined.hits, verdict.kept, text=verdict.text, walked=walked, search=search, leaders=leaders)
         dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, options=search.options)
         if search.embedder and query.vector_weight:
             # A walk from entities close in meaning depends on vectors, so it does not confirm vector hits.
@@ -67,7 +69,13 @@ def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchCo
 
 
 def choose_hits(
-    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, search: SearchContext
+    fused: Sequence[Hit],
+    kept: Sequence[Hit],
+    *,
+    text: Sequence[Hit],
+    walked: Walked,
+    search: SearchContext,
+    leaders: Sequence[str] = (),
 ) -> list[Hit]:
     """
     Return the hits of the answer, in the order of the union.
@@ -75,6 +83,7 @@ def choose_hits(
     | hits | in the answer |
     | --- | --- |
     | first `top_k` of `text` | always, so the answer may have more than `top_k` hits; three per document (`spread`) |
+    | `leaders`, the best of each channel | in place of the last of these hits |
     | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
 
@@ -82,7 +91,8 @@ def choose_hits(
     neighbours are added to an answer that is not empty. With `search.exact`, the answer is cut at `top_k` hits.
     """
     top_k = search.options.top_k
-    chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k)
+    pick = partial(spread, chunks=search.chunks, top_k=top_k, leaders=leaders)
+    chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k, pick=pick)
     known = search.chunks.read([hit.chunk_id for hit in chosen]) if walked.connected.hits else {}
     owners = {id: chunk.document_id for id, chunk in known.items()}
     hits = add_connected(chosen, walked.connected, owners=owners, top_k=top_k)
@@ -90,11 +100,18 @@ def choose_hits(
 
 
 def _choose(
-    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
+    fused: Sequence[Hit],
+    kept: Sequence[Hit],
+    *,
+    text: Sequence[Hit],
+    walked: Walked,
+    chunks: Chunks,
+    top_k: int,
+    pick: Callable[[Sequence[Hit]], list[Hit]],
 ) -> list[Hit]:
     if not walked.found.hits:
-        return spread(kept, chunks=chunks, top_k=top_k)
-    own = {hit.chunk_id for hit in spread(text, chunks=chunks, top_k=top_k)}
+        return pick(kept)
+    own = {hit.chunk_id for hit in pick(text)}
     likely = {hit.chunk_id for hit in kept}
     passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
     found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
@@ -198,7 +215,7 @@ def count_dropped(
         elif id not in shown and options.exact and len(chosen) == top_k:
             reasons[NO_PLACE] += 1
         elif id not in shown and id in by_text:
-            reasons[LONG_DOCUMENT] += 1
+            reasons[OTHER_DOCUMENTS] += 1
         elif id not in shown:
             reasons[SAME_DOCUMENT if walked.trust > TRUST_BY_MEANING else NOT_NAMED] += 1
     return dict(reasons)

@@ -1,0 +1,86 @@
+"""Places of documents in an answer: a bound for each, and places for the best ones of each channel."""
+
+import pytest
+
+from weft.config import SearchOptions
+from weft.records import Chunk, Hit, Query, Ranking
+from weft.search.channels import fuse_text
+from weft.search.chunks import Chunks
+from weft.search.document_spread import find_leaders, spread
+from weft.search.question.read import read_question
+from weft.search.search_context import SearchContext
+
+
+class Shelf:
+    """Chunks named after their documents: `a1` and `a2` belong to `a`."""
+
+    def chunks(self, ids):
+        return [Chunk(id=id, document_id=id[0], ordinal=0, heading=(), start_line=1, end_line=1, text=id) for id in ids]
+
+
+CHUNKS = Chunks(Shelf())
+
+
+def ranking(*ids, ceiling=1.0):
+    hits = tuple(Hit(id, rank, 1.0 - rank / 100) for rank, id in enumerate(ids, start=1))
+    return Ranking(hits=hits, ceiling=ceiling, count=100, mean=0.0, deviation=0.1)
+
+
+def query(weight=1.0):
+    return Query(question=read_question("what is that"), terms=("that",), vector=None, vector_weight=weight)
+
+
+def shown(ids, *, leaders=(), top_k=6):
+    return " ".join(hit.chunk_id for hit in spread(ranking(*ids).hits, chunks=CHUNKS, top_k=top_k, leaders=leaders))
+
+
+def test_a_document_has_three_places_if_others_can_take_the_rest():
+    """Without other documents it has all."""
+    assert shown(["a1", "a2", "a3", "a4", "b1", "c1", "d1", "e1"]) == "a1 a2 a3 b1 c1 d1"
+    assert shown(["a1", "a2", "a3", "a4"]) == "a1 a2 a3 a4"
+
+
+@pytest.mark.parametrize(
+    ("leaders", "expected"),
+    [
+        (["f1"], "a1 a2 b1 c1 d1 f1"),  # the last document makes room
+        (["e1", "f1"], "a1 a2 b1 c1 e1 f1"),  # the last one that leads no channel does
+        (["b1", "c1", "d1", "e1", "f1", "a1"], "a1 b1 c1 d1 e1 f1"),  # or a further chunk of a document
+        (["a2", "b1"], "a1 a2 b1 c1 d1 e1"),  # their documents are there already
+        (["z1"], "a1 a2 b1 c1 d1 e1"),  # the gate rejected it
+        (["a1", "b1", "c1", "d1", "e1", "f1", "g1"], "a1 b1 c1 d1 e1 f1"),  # no more places
+    ],
+)
+def test_the_best_documents_of_a_channel_take_the_last_places(leaders, expected):
+    """They stand in the order of the fused ranking."""
+    assert shown(["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"], leaders=leaders) == expected
+
+
+def test_each_channel_leads_with_a_third_of_the_places():
+    """Further chunks of a document do not count."""
+    rankings = {"vector": ranking("a1", "a2", "b1", "c1"), "keyword": ranking("d1", "a1", "e1")}
+
+    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=6) == ["a1", "d1", "b1"]
+    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=3) == ["a1", "d1"]
+    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=2) == []
+
+
+def test_a_channel_without_weight_leads_nothing():
+    """A question in another script has meaningless cosines or meaningless words."""
+    both = {"vector": ranking("a1"), "keyword": ranking("d1")}
+
+    assert find_leaders(query(weight=0.0), both, chunks=CHUNKS, top_k=6) == []
+    assert find_leaders(query(), {"vector": ranking("a1")}, chunks=CHUNKS, top_k=6) == []
+    assert find_leaders(query(), {**both, "keyword": ranking("d1", ceiling=99.0)}, chunks=CHUNKS, top_k=6) == []
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+def test_the_first_of_a_channel_survive_the_fusion(fusion):
+    """A pool of two keyword hits would leave no place for the best vector hit."""
+    options = SearchOptions(fusion=fusion, vector_weight=0.1, text_weight=0.9, top_k=2, pool=2)
+    rankings = {"vector": ranking("v1", "w1", "x1"), "keyword": ranking("k1", "l1", "m1")}
+    search = SearchContext(store=Shelf(), embedder=None, options=options)
+    fused = fuse_text(query(), rankings, search, is_single=False, rare_names={})
+
+    assert [hit.chunk_id for hit in fused] == ["k1", "l1", "v1", "w1"]
+    assert [hit.score for hit in fused] == sorted([hit.score for hit in fused], reverse=True)
