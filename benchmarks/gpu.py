@@ -22,6 +22,7 @@ import json
 import os
 import platform
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -40,6 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from weft.errors import WeftError
 from weft.models.local.catalog import GRANITE, LocalModel
+from weft.models.local.length_batches import length_batches
 from weft.models.local.weights import Encoder, read_graph
 
 MODEL = GRANITE
@@ -89,12 +91,13 @@ def main() -> None:
     print(f"texts: {len(sample.texts)} of {sample.origin}, {statistics.mean(lengths):.0f} tokens on average")
     cpu = measure_cpu(graph, sample, count=options.cpu_texts)
     encoder = read_graph(graph, architecture=MODEL.architecture)
+    measure_torch_on_cpu(encoder, sample, count=options.cpu_texts)
     device = measure_device(encoder, sample, device=options.device, count=options.texts)
     if device is not None:
         compare(graph, sample, cpu, device, count=options.cpu_texts)
     if not options.without_index:
         for name in ("cpu", options.device):
-            count = options.index_texts if name != "cpu" else options.cpu_texts
+            count = options.index_texts if name != "cpu" else options.cpu_texts * 5
             index_all(sample.texts, folder, device=name, count=count)
 
 
@@ -210,25 +213,65 @@ def hash_words(text: str) -> list[int]:
 
 
 def measure_cpu(graph: bytes, sample: Sample, *, count: int) -> np.ndarray[Any, Any]:
-    """Print texts/s of onnxruntime, int8 and float32, one thread a text; return the int8 vectors of all `count`."""
-    from weft.models.local.onnx_graph import build_model
+    """Print texts/s of onnxruntime by graph, threads and batch; return the vectors of the installed graph."""
+    from weft.models.local.onnx_graph import Precision, build_model
     from weft.models.local.onnx_session import OnnxSession
 
     ids = sample.token_ids[:count]
     encoder = read_graph(graph, architecture=MODEL.architecture)
-    graphs = {"int8": graph, "float32": build_model(encoder, architecture=MODEL.architecture, precision="float32")}
+    precisions: tuple[Precision, ...] = ("int8", "int8-rows", "float32")
+    graphs: dict[str, bytes] = {"installed": graph}
+    for precision in precisions:
+        graphs[precision] = build_model(encoder, architecture=MODEL.architecture, precision=precision)
     vectors = {}
     for name, data in graphs.items():
         session = OnnxSession(data)
-        for threads in sorted({1, cores()}):
-            with ThreadPoolExecutor(threads) as pool:
+        for tokens in (1, 512, 1024, 2048) if session.takes_batches else (1,):
+            batches = length_batches([len(text) for text in ids], max_tokens=tokens)
+            for threads in sorted({1, cores()}):
+                what = "alone" if tokens == 1 else f"batches of {tokens} tokens"
+                vectors[name] = report(
+                    f"onnxruntime {name}, {threads} threads, {what}",
+                    lambda session=session, batches=batches, threads=threads: run_batches(
+                        session, ids, batches, threads=threads
+                    ),
+                    len(ids),
+                    repeats=CPU_REPEATS,
+                )
+    for name in graphs:
+        print(f"    cosine distance {name} to float32: {distances(vectors[name], vectors['float32'])}")
+    return vectors["installed"]
 
-                def run(pool: ThreadPoolExecutor = pool, session: OnnxSession = session) -> Any:
-                    return np.stack(list(pool.map(session.encode, ids)))
 
-                vectors[name] = report(f"onnxruntime {name}, {threads} threads", run, len(ids), repeats=CPU_REPEATS)
-    print(f"    cosine distance int8 to float32: {distances(vectors['int8'], vectors['float32'])}")
-    return vectors["int8"]
+def run_batches(session: Any, ids: Sequence[Sequence[int]], batches: list[list[int]], *, threads: int) -> Any:
+    """Return the vectors of the texts, in their order."""
+    vectors = np.empty((len(ids), MODEL.architecture.hidden), np.float32)
+    with ThreadPoolExecutor(threads) as pool:
+        found = pool.map(lambda batch: session.encode_batch([ids[number] for number in batch]), batches)
+        for batch, rows in zip(batches, found, strict=True):
+            vectors[batch] = rows
+    return vectors
+
+
+def measure_torch_on_cpu(encoder: Encoder, sample: Sample, *, count: int) -> None:
+    """Print texts/s of PyTorch on the CPU in float32, alone and in batches of similar length."""
+    if find_spec("torch") is None:
+        print("torch is missing: PyTorch was not measured")
+        return
+    from weft.models.local.torch_encoder import TorchEncoder
+
+    ids = sample.token_ids[:count]
+    model = TorchEncoder(encoder, architecture=MODEL.architecture, device="cpu")
+    torch: Any = __import__("torch")
+    for threads in sorted({1, cores()}):
+        torch.set_num_threads(threads)
+        for tokens in (1, model._tokens_per_batch):
+            model._tokens_per_batch = tokens
+            name = (
+                f"torch cpu float32, {threads} threads, batches of {'one text' if tokens == 1 else f'{tokens} tokens'}"
+            )
+            report(name, lambda: model.encode(ids), len(ids), repeats=CPU_REPEATS)
+        model._tokens_per_batch = 2048
 
 
 def measure_device(encoder: Encoder, sample: Sample, *, device: str, count: int) -> Any:
@@ -257,8 +300,6 @@ def measure_device(encoder: Encoder, sample: Sample, *, device: str, count: int)
 
 def report_padding(model: Any, ids: list[list[int]]) -> None:
     """Print the share of padding, and the rate at which the CPU can form batches."""
-    from weft.models.local.length_batches import length_batches
-
     start = time.perf_counter()
     batches = length_batches([len(text) for text in ids], max_tokens=model._tokens_per_batch)
     for batch in batches:
@@ -345,12 +386,11 @@ def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int) ->
     from weft.records import Document
 
     with tempfile.TemporaryDirectory() as work:
-        cache = Path(work) / "cache"
-        cache.mkdir()
-        (cache / "models").mkdir()
-        (cache / "models" / f"{MODEL.name}-{MODEL.fingerprint[:12]}").symlink_to(folder.resolve())
+        home = Path(work) / "cache"
+        (home / "models").mkdir(parents=True)
+        shutil.copytree(folder, home / "models" / f"{MODEL.name}-{MODEL.fingerprint[:12]}")
         settings = read_settings(
-            {"store.db": str(Path(work) / "gpu.db"), "models.cache_dir": str(cache), "models.device": device}
+            {"store.db": str(Path(work) / "gpu.db"), "models.cache_dir": str(home), "models.device": device}
         )
         documents = [
             Document(
@@ -361,14 +401,16 @@ def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int) ->
         with Engine(settings) as engine:
             assert engine.embedder is not None
             engine.embedder.embed([f"the model is loaded before {number}" for number in range(64)])
-            clock = Clock(engine.embedder.embed)
-            engine.embedder.embed = clock  # type: ignore[method-assign]
+            cache: Any = engine.embedder
+            clock, model = Clock(cache.embed), Clock(cache._inner.embed)
+            cache.embed, cache._inner.embed = clock, model
             seconds = timed(lambda: engine.add(documents))
             chunks = engine.store.stats().chunks
         print(
             f"end to end, {device}: {chunks / seconds:,.0f} chunks/s, {clock.texts / seconds:,.0f} texts/s;"
             f" {clock.calls} calls of {clock.texts / max(1, clock.calls):.0f} texts,"
-            f" the model runs {clock.seconds / seconds:.0%} of the time"
+            f" the model runs {model.seconds / seconds:.0%} of the time, the vector cache"
+            f" {(clock.seconds - model.seconds) / seconds:.0%}; {model.texts / model.seconds:,.0f} texts/s in the model"
         )
 
 

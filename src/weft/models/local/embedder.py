@@ -17,6 +17,7 @@ from weft.models.base import TextKind, replace_surrogates
 from weft.models.loaded_models import LoadedModels
 from weft.models.local.catalog import LocalModel
 from weft.models.local.fetch import Progress
+from weft.models.local.length_batches import length_batches
 from weft.models.local.model_folder import (
     ONNX_FILE,
     TOKENIZER_FILE,
@@ -27,17 +28,26 @@ from weft.models.local.model_folder import (
     read_verified,
 )
 from weft.models.local.text_tokenizer import TextTokenizer, open_tokenizer
-from weft.records import ModelCard, Vector, Vectors
+from weft.records import ModelCard, Vectors
 
 logger = logging.getLogger(__name__)
+
+CALIBRATION_TEXTS = 500
+"""Document texts that a process embeds before the calibration. They take 20 s on two cores, the calibration two."""
+TOKENS_PER_BATCH = 1_024
+"""Tokens of one batch on the CPU, padding included. Larger activations do not fit into the cache of a core."""
+CHARACTERS_PER_TOKEN = 4
+"""Typical length of an English token, to estimate the length of a text before it is tokenized."""
 
 
 class LocalEmbedder:
     """
-    Embeds with a model of the catalog, in `threads` threads (default: all usable cores).
+    Embeds with a model of the catalog, on `threads` cores (default: all usable ones).
 
-    Each text is a separate run on one core: there is no padding, and a vector does not depend on its batch.
-    Two Python threads embed 26 to 32 texts per second; one run on two cores embeds 20 to 31.
+    With an int8 graph, each text is a separate run: there is no padding, and a vector does not depend on its batch.
+    With a float32 graph, texts of similar length run together, and a component depends on the batch by less than 1e-5.
+    After `CALIBRATION_TEXTS` texts, the fastest graph is measured once for this machine; its vectors differ from those
+    before by rounding (decision 0036).
     """
 
     def __init__(
@@ -54,11 +64,13 @@ class LocalEmbedder:
         self._memory = memory
         self._card = model.card
         self._cache_dir = cache_dir
-        self._threads = threads or usable_cores()
+        self._cores = threads or usable_cores()
         self._auto_fetch = auto_fetch
         self._progress = progress
         self._lock = Lock()
         self._loaded: _Loaded | None = None
+        self._embedded = 0
+        """Number of document texts embedded by this process, until the calibration."""
         self._interruptions = 0
         """Number of interruptions. A call that started before the last interruption ends."""
 
@@ -76,18 +88,22 @@ class LocalEmbedder:
         if not texts:
             return np.zeros((0, self.card.dimension), np.float32)
         loaded, interruptions = self._load(), self._interruptions
+        if kind == "document" and not loaded.is_calibrated:
+            loaded = self._count(loaded, texts)
 
-        def embed_one(text: str) -> Vector:
+        def embed_part(part: Sequence[int]) -> Vectors:
             if self._interruptions != interruptions:
                 raise ModelUnavailable("embedding was interrupted", hint="run the command again")
-            return loaded.embed(text)
+            return loaded.embed([texts[number] for number in part])
 
-        if len(texts) == 1 or self._threads == 1:
-            rows = [embed_one(text) for text in texts]
+        parts = loaded.divide(texts)
+        if len(parts) == 1 or loaded.workers == 1:
+            found = [embed_part(part) for part in parts]
         else:
-            with ThreadPoolExecutor(min(self._threads, len(texts))) as pool:
-                rows = list(pool.map(embed_one, texts))
-        vectors = np.stack(rows)
+            with ThreadPoolExecutor(min(loaded.workers, len(parts))) as pool:
+                found = list(pool.map(embed_part, parts))
+        vectors = np.empty((len(texts), self.card.dimension), np.float32)
+        vectors[[number for part in parts for number in part]] = np.concatenate(found)
         if not np.isfinite(vectors).all():
             hint = f"run `weft models fetch {self.card.name}` again"
             raise BadModelOutput(f"{self.card.name!r} returned a non-finite vector", hint=hint)
@@ -113,19 +129,28 @@ class LocalEmbedder:
             self._memory.use(self)
         return loaded
 
+    def _count(self, loaded: _Loaded, texts: Sequence[str]) -> _Loaded:
+        """Count texts; return the model, calibrated if there were enough texts."""
+        with self._lock:
+            self._embedded += len(texts)
+            if self._embedded < CALIBRATION_TEXTS or self._loaded is not loaded:
+                return loaded
+            self._loaded = loaded.calibrate(texts)
+            return self._loaded
+
     def _load_installed(self) -> _Loaded:
         """Load the installed model; fetch it first if it is missing or damaged and `auto_fetch` is set."""
         installed = find_installed(self._model, cache_dir=self._cache_dir)
         try:
             if installed:
-                return _Loaded(installed, max_tokens=self._model.max_tokens)
+                return _Loaded(installed, model=self._model, cores=self._cores)
         except DamagedModel as error:
             if not self._auto_fetch:
                 raise
             logger.warning("%s", error)
         if not self._auto_fetch:
             raise not_fetched(self._model)
-        return _Loaded(self._fetch(), max_tokens=self._model.max_tokens)
+        return _Loaded(self._fetch(), model=self._model, cores=self._cores)
 
     def _fetch(self) -> InstalledModel:
         from weft.models.local.install import install_model  # rarely needed
@@ -157,19 +182,49 @@ class LocalTokenCounter:
 class _Loaded:
     """Graph and tokenizer in memory. Thread-safe."""
 
-    def __init__(self, installed: InstalledModel, *, max_tokens: int) -> None:
+    def __init__(self, installed: InstalledModel, *, model: LocalModel, cores: int) -> None:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(read_verified, installed, name=ONNX_FILE)
-            from weft.models.local.onnx_session import OnnxSession  # slow to import; the file is verified meanwhile
+            from weft.models.local import graph_calibration  # slow to import; the file is verified meanwhile
+            from weft.models.local.onnx_session import OnnxSession
 
             tokenizer = read_verified(installed, name=TOKENIZER_FILE)
             graph = reading.result()
         add_checksums(installed, contents={ONNX_FILE: graph, TOKENIZER_FILE: tokenizer})
-        self._tokenizer = TextTokenizer(tokenizer, max_tokens=max_tokens)
-        self._session = OnnxSession(graph)
+        self._installed, self._model, self._cores = installed, model, cores
+        self._tokenizer = TextTokenizer(tokenizer, max_tokens=model.max_tokens)
+        plan = graph_calibration.read_plan(installed, cores=cores)
+        chosen = graph_calibration.find_graph(installed, plan.precision) if plan else None
+        self.is_calibrated = plan is not None
+        self.workers = plan.workers if plan else cores
+        self._session = OnnxSession(chosen or graph, threads=plan.threads if plan else 1)
 
-    def embed(self, text: str) -> Vector:
-        return self._session.encode(self._tokenizer.encode(text))
+    def divide(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the numbers of the texts that run together: those of similar length if the graph takes batches."""
+        if not self._session.takes_batches:
+            return [[number] for number in range(len(texts))]
+        # Characters stand for tokens, which only the run computes.
+        lengths = [min(len(text), self._model.max_tokens * CHARACTERS_PER_TOKEN) for text in texts]
+        return length_batches(lengths, max_tokens=TOKENS_PER_BATCH * CHARACTERS_PER_TOKEN)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of texts that run together."""
+        return self._session.encode_batch([self._tokenizer.encode(text) for text in texts])
+
+    def calibrate(self, texts: Sequence[str]) -> _Loaded:
+        """Choose the fastest graph for such texts, and return the model with it."""
+        from weft.models.local.graph_calibration import calibrate
+
+        self.is_calibrated = True  # once per process, even if it fails
+        token_ids = [self._tokenizer.encode(text) for text in texts]
+        try:
+            calibrate(self._installed, architecture=self._model.architecture, texts=token_ids, cores=self._cores)
+            loaded = _Loaded(self._installed, model=self._model, cores=self._cores)
+        except ModelUnavailable as error:
+            logger.warning("the calibration failed, the installed graph runs: %s", error)
+            return self
+        loaded.is_calibrated = True
+        return loaded
 
 
 def usable_cores() -> int:

