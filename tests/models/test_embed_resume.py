@@ -44,7 +44,7 @@ def test_answers_before_a_failure_are_kept(tmp_path: Path, failure: Answer) -> N
     """One call has many requests: a refusal, a lost connection or an invalid response ends it."""
 
     def embedder(endpoint: Endpoint) -> CachedEmbedder:
-        limits = RequestLimits(texts=1, parallel=2, attempts=1)
+        limits = RequestLimits(texts=1, parallel=2, max_parallel=2, attempts=1)
         inner = OpenAIEmbedder("tiny", api_key="", base_url=endpoint.url, limits=limits)
         return CachedEmbedder(inner, path=tmp_path / "vectors.db")
 
@@ -69,7 +69,7 @@ def test_an_interrupted_call_makes_no_further_request_and_does_not_wait(tmp_path
         return vectors(request) if len(endpoint.requests) < 2 else in_json({}, status=500, Retry_After="50")
 
     with serve_embedder(answer) as endpoint:
-        limits = RequestLimits(texts=1, parallel=1)
+        limits = RequestLimits(texts=1, parallel=1, max_parallel=1)
         embedder = OpenAIEmbedder("tiny", api_key="", base_url=endpoint.url, limits=limits)
         for _ in range(2):  # the second one is at its first wait
             with pytest.raises(ModelUnavailable, match="interrupted"):

@@ -16,6 +16,7 @@ from threading import Event, Lock
 import numpy as np
 
 from weft.errors import BadModelOutput, BoundReached, ConfigError, MissingExtra, ModelError, ModelUnavailable
+from weft.models.adaptive_limit import AdaptiveLimit
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.http_client import Transport
 from weft.models.llm.budget import Account
@@ -51,12 +52,15 @@ UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """Maximum size of one request, and maximum number of parallel requests."""
+    """Maximum size of one request, and number of parallel requests."""
 
     texts: int = 128
     characters: int = 100_000
     """Maximum characters per request. In any script, this is below OpenAI's limit of 300,000 tokens."""
     parallel: int = 4
+    """Parallel requests at first. The number then adapts to the endpoint."""
+    max_parallel: int = 32
+    """Maximum number of parallel requests."""
     attempts: int = 6
     timeout_seconds: float = 60.0
 
@@ -115,6 +119,7 @@ class OpenAIEmbedder:
             on_failure=self._account.note,
         )
         self._sleep = sleep
+        self._parallel = AdaptiveLimit(start=self._limits.parallel, maximum=self._limits.max_parallel)
         self._known = KNOWN_MODELS.get(model, UNKNOWN_MODEL)
         self._dimension = dimensions or self._known.dimension
         self._lock = Lock()
@@ -162,7 +167,8 @@ class OpenAIEmbedder:
 
             def ask(batch: Sequence[str]) -> Vectors:
                 try:
-                    vectors = self._embed_batch(batch, kind=kind, stop=stop)
+                    with self._parallel.slot() as refuse:
+                        vectors = self._embed_batch(batch, kind=kind, stop=stop, refuse=refuse)
                     keep(batch, vectors)
                 except ModelError as error:
                     failures.append(error)
@@ -171,7 +177,7 @@ class OpenAIEmbedder:
                 return vectors
 
             # Even a single request runs in a thread: Ctrl-C must not abort a request that costs money.
-            pool = ThreadPoolExecutor(min(self._limits.parallel, len(batches)))
+            pool = ThreadPoolExecutor(min(self._limits.max_parallel, len(batches)))
             try:
                 futures = [pool.submit(ask, batch) for batch in batches]
                 vectors = [future.result() for future in futures]
@@ -216,8 +222,11 @@ class OpenAIEmbedder:
             if kind == "document":
                 self._account.add(seconds=time.perf_counter() - start)
 
-    def _embed_batch(self, texts: Sequence[str], *, kind: TextKind, stop: Event) -> Vectors:
+    def _embed_batch(self, texts: Sequence[str], *, kind: TextKind, stop: Event, refuse: Callable[[], None]) -> Vectors:
+        """Return the vectors of one request. `refuse` is called before each retry."""
+
         def wait(seconds: float) -> None:
+            refuse()
             if self._sleep is None:
                 stop.wait(seconds)
             else:
