@@ -10,8 +10,8 @@ import pytest
 from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import LoadError
-from weft.load.formats.docx import load_docx
 from weft.load.formats.pdf import load_pdf
+from weft.load.office.docx import load_docx
 
 MAIN = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">

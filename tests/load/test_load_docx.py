@@ -63,6 +63,30 @@ def test_the_structure_of_a_document_becomes_markdown(load: Load, tmp_path: Path
     assert document.metadata == {"title": "Handbook", "author": "Ann"}
 
 
+@pytest.mark.parametrize(
+    "rows, is_marked, text",
+    [
+        (["ship load day", "Alba 7 2"], False, "ship: Alba; load: 7; day: 2"),
+        (["ship owner", "Alba Ann"], True, "ship: Alba; owner: Ann"),
+        (["ship owner", "Alba Ann"], False, "ship | owner\nAlba | Ann"),
+        (["ship", "Alba"], True, "ship\nAlba"),
+    ],
+)
+def test_rows_of_a_table_repeat_its_header(
+    load: Load, tmp_path: Path, rows: list[str], is_marked: bool, text: str
+) -> None:
+    """A marked header counts; otherwise three columns or numbers. Two columns may be terms and meanings."""
+    word = docx.Document()
+    table = word.add_table(rows=len(rows), cols=len(rows[0].split()))
+    for cell, value in zip(table._cells, " ".join(rows).split(), strict=True):
+        cell.text = value
+    if is_marked:
+        table.rows[0]._tr.get_or_add_trPr().append(parse_xml(f"<w:tblHeader {nsdecls('w')}/>"))
+    word.save(str(tmp_path / "a.docx"))
+
+    assert only_document(load()).text == text
+
+
 def test_content_controls_tracked_changes_and_inner_tables_are_read(load: Load, tmp_path: Path) -> None:
     """Insertions count, deletions do not, and nothing appears twice."""
     word = docx.Document()

@@ -79,7 +79,7 @@ class LoadOptions:
     max_file_bytes: int = 50 * MEBIBYTE
     """Larger files are skipped. For JSON Lines, the limit applies to one line."""
     max_expanded_bytes: int = constant(MAX_EXPANDED_BYTES)
-    """Maximum uncompressed size of gzip, DOCX and JSON Lines files."""
+    """Maximum uncompressed size of gzip, office and JSON Lines files."""
     max_cpu_seconds: int = 60
     """Maximum CPU seconds to parse one document; the largest PDFs of real collections take about 20."""
     parsers: int = 4

@@ -28,7 +28,10 @@ MAX_VALUE_CHARACTERS = 300
 MAX_KEY_WORDS = 4
 SOURCE = "file"
 
-_NOT_A_NOTE = re.compile(r"\.(?:html?|xhtml|docx|pdf)$|\.(?:jsonl?|ndjson|csv|tsv|bib)(?:\.gz)?(?:#|$)", re.IGNORECASE)
+_NOT_A_NOTE = re.compile(
+    r"\.(?:html?|xhtml|docx|epub|odp|odt|pdf|pptx|rtf)$|\.(?:jsonl?|ndjson|csv|ods|tsv|bib|xlsx)(?:\.gz)?(?:#|$)",
+    re.IGNORECASE,
+)
 """Sources whose fields are not statements: file properties, records, rows."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")

@@ -114,7 +114,7 @@ def open_text(path: Path, *, max_bytes: int = MAX_EXPANDED_BYTES) -> TextIO:
     """
     is_gzip = path.suffix.lower() == ".gz"
     inner = gzip.GzipFile(path) if is_gzip else path.open("rb", buffering=0)
-    stream = io.BufferedReader(_BoundedReader(inner, limit=max_bytes), buffer_size=SAMPLE_BYTES)
+    stream = io.BufferedReader(BoundedReader(inner, limit=max_bytes), buffer_size=SAMPLE_BYTES)
     try:
         encoding = detect_encoding(cut_sample(stream.peek(SAMPLE_BYTES)))
     except (InputError, OSError):
@@ -136,7 +136,7 @@ def iter_numbered_lines(stream: TextIO, *, max_characters: int) -> Iterator[tupl
         yield number, None
 
 
-class _BoundedReader(io.RawIOBase):
+class BoundedReader(io.RawIOBase):
     """Stream that raises `LoadError` after `limit` bytes of the inner stream."""
 
     def __init__(self, inner: BinaryIO | gzip.GzipFile | io.FileIO, *, limit: int) -> None:

@@ -1,8 +1,13 @@
-"""Detection of file types by name and signature, and titles from file names."""
+"""File types: detection by name and signature, and titles from file names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
+
+from weft.config import LoadOptions
+from weft.records import Document, Skipped
 
 TEXT_SUFFIXES = frozenset({".adoc", ".asciidoc", ".log", ".org", ".rst", ".text", ".txt"})
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -11,11 +16,24 @@ _PICTURES = ".avif .bmp .gif .heic .ico .jpeg .jpg .png .psd .svg .tif .tiff .we
 _SOUND = ".aac .avi .flac .m4a .mkv .mov .mp3 .mp4 .ogg .opus .wav .webm"
 _PROGRAMS = ".bin .class .dll .dylib .exe .o .pyc .pyd .so .wasm"
 _DATA = ".db .npy .npz .onnx .parquet .pickle .pkl .safetensors .sqlite .sqlite3"
-_OFFICE = ".doc .epub .eot .odp .ods .odt .otf .ppt .pptx .ttf .woff .woff2 .xls .xlsx"
+_OFFICE = ".doc .eot .otf .ppt .ttf .woff .woff2 .xls"
 BINARY_SUFFIXES = frozenset(" ".join((_ARCHIVES, _PICTURES, _SOUND, _PROGRAMS, _DATA, _OFFICE)).split())
 """Files without text, or in formats without a loader."""
 
+PACKAGE_SUFFIXES = frozenset({".docx", ".epub", ".odp", ".ods", ".odt", ".pptx", ".xlsx"})
+"""Documents that are zip files."""
+_PACKED_SUFFIXES = BINARY_SUFFIXES | PACKAGE_SUFFIXES | frozenset({".pdf"})
+"""Files that are not text; a gzip file of them is binary."""
+
 _ARCHIVE_SUFFIXES = frozenset(_ARCHIVES.split())
+
+
+class Loader(Protocol):
+    """Function that loads the documents of one file. Raises `LoadError` or `OSError`."""
+
+    def __call__(self, path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+        """Yield the documents of a file and its skipped records."""
+
 
 UPLOAD = "upload:"
 """Prefix of the source of an uploaded file; its name follows."""
@@ -47,10 +65,17 @@ def is_line_based(path: Path) -> bool:
     return any(name.endswith(suffix) for suffix in LINE_SUFFIXES)
 
 
+def is_gzip_text(path: Path) -> bool:
+    """Return True if a name says that a file is a compressed text: `notes.md.gz`, but not `backup.tar.gz`."""
+    inner = path.with_suffix("").suffix.lower()
+    return path.suffix.lower() == ".gz" and inner not in _PACKED_SUFFIXES and not is_line_based(path)
+
+
 def is_binary(path: Path) -> bool:
     """Return True if the file extension belongs to a binary format. A zip file may hold conversations."""
     suffix = path.suffix.lower()
-    return suffix in BINARY_SUFFIXES and suffix != ".zip" and not is_line_based(path)
+    is_readable = suffix == ".zip" or is_line_based(path) or is_gzip_text(path)
+    return suffix in BINARY_SUFFIXES and not is_readable
 
 
 _SIGNATURES = (
@@ -69,8 +94,8 @@ _TAR_SIGNATURE_AT = slice(257, 262)
 
 
 def is_archive(name: str, head: bytes) -> bool:
-    """Return True for an archive or compressed file, by name or by its first 512 bytes; False for DOCX."""
+    """Return True for an archive or compressed file, by name or by its first 512 bytes; False for office files."""
     if any(f".{part}" in _ARCHIVE_SUFFIXES for part in name.lower().split(".")[1:]):
         return True
     is_packed = head.startswith(_SIGNATURES) or head[_TAR_SIGNATURE_AT] == b"ustar"
-    return is_packed and not name.lower().endswith(".docx")
+    return is_packed and Path(name.lower()).suffix not in PACKAGE_SUFFIXES

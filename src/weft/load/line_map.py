@@ -57,10 +57,16 @@ def shorten(text: str, *, limit: int = MAX_NAME_CHARACTERS) -> str:
 
 
 class MarkdownWriter:
-    """Builds Markdown from headings, paragraphs, list items, table rows and code, each with its source line."""
+    """
+    Builds Markdown from headings, paragraphs, list items, table rows and code, each with its source line.
 
-    def __init__(self) -> None:
+    Adding more than `max_characters` raises `LoadError`: names of table columns are repeated on every row.
+    """
+
+    def __init__(self, *, max_characters: int | None = None) -> None:
         self._pieces: list[tuple[str, int]] = []
+        self._max_characters = max_characters
+        self._characters = 0
         self._last_kind: _Kind | None = None
 
     def add_heading(self, text: str, *, level: int, line: int) -> None:
@@ -109,6 +115,9 @@ class MarkdownWriter:
     def _add(self, text: str, *, kind: _Kind, line: int) -> None:
         if self._last_kind is not None and (kind == "block" or kind != self._last_kind):
             self._pieces.append(("", line))
+        self._characters += len(text)
+        if self._max_characters is not None and self._characters > self._max_characters:
+            raise too_large(self._characters, limit=self._max_characters)
         self._pieces.append((text, line))
         self._last_kind = kind
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
 from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
 from weft.load.file_reader import LoadError, safe_text
-from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, user_file_name
+from weft.load.file_types import TEXT_SUFFIXES, Loader, is_binary, is_gzip_text, is_line_based, user_file_name
 from weft.load.folder import FoundFile, iter_files
 from weft.load.formats.beir import load_corpus
 from weft.load.formats.code import find_language, load_code
-from weft.load.formats.docx import load_docx
+from weft.load.formats.gzip_text import load_gzip
 from weft.load.formats.html import load_html
 from weft.load.formats.markdown import load_markdown, parse_markdown
 from weft.load.formats.notebook import load_notebook
@@ -24,16 +25,16 @@ from weft.load.formats.pdf import load_pdf
 from weft.load.formats.plain import find_title, load_unknown
 from weft.load.formats.table import load_table
 from weft.load.line_map import shorten
+from weft.load.office.docx import load_docx
+from weft.load.office.epub import load_epub
+from weft.load.office.ods import load_ods
+from weft.load.office.opendocument import load_odp, load_odt
+from weft.load.office.pptx import load_pptx
+from weft.load.office.rtf import load_rtf
+from weft.load.office.xlsx import load_xlsx
 from weft.load.papers.bibtex import load_bibtex
 from weft.records import Document, Skipped
 from weft.text.decode import clean
-
-
-class Loader(Protocol):
-    """Function that loads the documents of one file. Raises `LoadError` or `OSError`."""
-
-    def __call__(self, path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Yield the documents of a file and its skipped records."""
 
 
 def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
@@ -50,6 +51,7 @@ LOADERS: dict[str, Loader] = {
     ".csv": load_table,
     ".docx": load_docx,
     ".eml": load_mail,
+    ".epub": load_epub,
     ".htm": load_html,
     ".html": load_html,
     ".ipynb": load_notebook,
@@ -58,11 +60,17 @@ LOADERS: dict[str, Loader] = {
     ".mbox": load_mail,
     ".md": load_markdown,
     ".mdx": load_markdown,
+    ".odp": load_odp,
+    ".ods": load_ods,
+    ".odt": load_odt,
     ".pdf": load_pdf,
+    ".pptx": load_pptx,
+    ".rtf": load_rtf,
     ".srt": load_subtitles,
     ".tsv": load_table,
     ".vtt": load_subtitles,
     ".xhtml": load_html,
+    ".xlsx": load_xlsx,
     ".zip": load_zip,
 }
 """Loader by extension. JSON Lines, source code and plain text are detected separately."""
@@ -135,6 +143,8 @@ def find_loader(path: Path) -> Loader:
     suffix = path.suffix.lower()
     if is_line_based(path):
         return load_lines_or_log
+    if is_gzip_text(path):
+        return partial(load_gzip, loader=find_loader(path.with_suffix("")))
     if suffix in LOADERS:
         return LOADERS[suffix]
     if find_language(path):

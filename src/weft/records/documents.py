@@ -19,9 +19,9 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 Scalar: TypeAlias = str | int | float | bool | None
 Metadata: TypeAlias = Mapping[str, "Scalar | Sequence[Scalar]"]
-Unit: TypeAlias = Literal["line", "page", "turn"]
+Unit: TypeAlias = Literal["line", "page", "turn", "slide", "row", "chapter"]
 """What the line numbers of chunks count."""
-UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t"}
+UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t", "slide": "s", "row": "r", "chapter": "ch"}
 """Mark before the numbers of a citation, by unit."""
 
 URLS = "_urls"
@@ -60,12 +60,12 @@ class Document:
     title: str
     text: str
     form: Literal["text", "markdown", "code", "table", "conversation"] = "text"
-    """Structure of the text. HTML and DOCX are loaded as Markdown; a conversation has `turns`."""
+    """Structure of the text. HTML and office texts are loaded as Markdown; a conversation has `turns`."""
     metadata: Metadata = field(default_factory=dict)
     lines: Sequence[int] | None = None
-    """Source line (or page, or turn) of each line of `text`; None: 1, 2, 3 …"""
+    """Source line (or page, slide, row … as in `unit`) of each line of `text`; None: 1, 2, 3 …"""
     unit: Unit = "line"
-    """Unit of `lines`. Citations say `notes.md:3-9`, `paper.pdf:p3-4` or `claude:1f0c:t3-4`."""
+    """Unit of `lines`. Citations say `notes.md:3-9`, `paper.pdf:p3-4`, `prices.xlsx#2026:r3-9`."""
     given: Extraction = field(default_factory=Extraction)
     """Names and relations from an imported graph. Those extracted from the text are added to them."""
     links: tuple[PageLink, ...] = ()

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
 from weft.exchange.fact_objects import read_time
+from weft.records import Unit
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
@@ -204,7 +205,7 @@ class WholeDocument(BaseModel):
     """A document with its chunks, or with the requested chunk only. `next` is the `after` of the next page."""
 
     document: DocumentOut
-    unit: Literal["line", "page", "turn"] = Field(description="Unit of `start_line` and `end_line` of the chunks.")
+    unit: Unit = Field(description="Unit of `start_line` and `end_line` of the chunks.")
     chunks: list[ChunkOut]
     next: str | None
 

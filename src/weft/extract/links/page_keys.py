@@ -55,7 +55,7 @@ PAGE_SUFFIXES = frozenset(
     ".adoc .asciidoc .htm .html .ipynb .markdown .md .mdx .org .qmd .rmd .rst .text .txt .xhtml".split()
 )
 _INDEX_STEMS = frozenset({"index", "_index", "readme"})
-_DOCUMENT_SUFFIXES = PAGE_SUFFIXES | frozenset({".docx", ".pdf"})
+_DOCUMENT_SUFFIXES = PAGE_SUFFIXES | frozenset({".docx", ".epub", ".odp", ".odt", ".pdf", ".pptx", ".rtf"})
 _PREFIXES = ("upload:", "text:")
 
 

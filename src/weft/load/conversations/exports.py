@@ -34,9 +34,9 @@ from weft.load.conversations.claude import is_claude, read_claude
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.load.file_reader import PARSER_ERRORS, SAMPLE_BYTES, LoadError, read_text, too_large
 from weft.load.file_types import user_file_name
-from weft.load.formats.docx import MAX_COMPRESSION_RATIO, MAX_ZIP_MEMBERS, MIN_CHECKED_BYTES
 from weft.load.formats.json_file import load_json, parse_json
 from weft.load.formats.json_lines import iter_records, load_json_lines
+from weft.load.office.package import MAX_COMPRESSION_RATIO, MAX_ZIP_MEMBERS, MIN_CHECKED_BYTES
 from weft.records import Document, Skipped
 from weft.text.decode import decode
 

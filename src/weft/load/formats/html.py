@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.config import LoadOptions
 from weft.load.file_reader import LoadError, missing_extra, read_bytes
 from weft.load.file_types import file_title
+from weft.load.formats.html_table import HtmlCell, HtmlTable, span
 from weft.load.line_map import MarkdownWriter, collapse
 from weft.load.metadata import Fields
 from weft.records import Document, PageLink
@@ -26,7 +27,7 @@ DROPPED_TAGS = frozenset(f"{_SILENT} {_CONTROLS}".split())
 """Elements without readable text."""
 _SECTIONS = "address article aside body div footer form header hgroup html main section"
 _GROUPS = "blockquote caption center dd details dl dt fieldset figcaption figure hr legend ol p summary ul"
-BLOCK_TAGS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
+BLOCK_TAGS = frozenset(f"{_SECTIONS} {_GROUPS} tbody tfoot thead".split())
 """Elements that start a new paragraph."""
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 MAX_SOURCE_LINE = 65535
@@ -53,25 +54,43 @@ _END_OF_CODE = re.compile(r"</(?:script|style)", re.I)
 
 def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of an HTML file."""
-    root = _parse(_decode(read_bytes(path, options=options)))
-    renderer = _Renderer()
-    renderer.render(root)
-    text, lines = renderer.writer.finish()
-    if not text:
+    text = decode_page(read_bytes(path, options=options))
+    page = render_page(text, max_characters=options.max_expanded_bytes)
+    if not page.text:
         raise LoadError("no text", "the page has no text outside scripts and navigation")
-    title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
     yield Document(
         source=source,
-        title=title or file_title(source),
-        text=text,
+        title=page.title or file_title(source),
+        text=page.text,
         form="markdown",
-        metadata=_collect_metadata(root),
-        lines=lines,
-        links=tuple(renderer.links),
+        metadata=page.metadata,
+        lines=page.lines,
+        links=page.links,
     )
 
 
-def _decode(data: bytes) -> str:
+class Page(NamedTuple):
+    """A page as Markdown."""
+
+    title: str
+    text: str
+    lines: list[int]
+    """Source line of each line of the text."""
+    metadata: Fields
+    links: tuple[PageLink, ...]
+
+
+def render_page(text: str, *, max_characters: int) -> Page:
+    """Return a page of decoded HTML. Raises `LoadError` if it has no elements or more text than `max_characters`."""
+    root = _parse(text)
+    renderer = _Renderer(max_characters=max_characters)
+    renderer.render(root)
+    body, lines = renderer.writer.finish()
+    title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
+    return Page(title, body, lines, _collect_metadata(root), tuple(renderer.links))
+
+
+def decode_page(data: bytes) -> str:
     """Return the cleaned text. The encoding comes from the byte order mark, the declaration or detection."""
     encoding = detect_encoding(data)
     declared = _CHARSET.search(data[:4096])
@@ -152,8 +171,8 @@ def _is_dropped(element: _Element) -> bool:
 class _Renderer:
     """Converts the events of a tree walk to Markdown blocks."""
 
-    def __init__(self) -> None:
-        self.writer = MarkdownWriter()
+    def __init__(self, *, max_characters: int) -> None:
+        self.writer = MarkdownWriter(max_characters=max_characters)
         self.first_heading = ""
         self._line = 1
         """Current line of the source."""
@@ -164,8 +183,11 @@ class _Renderer:
         self._heading = 0
         self._list_depth = 0
         self._opens_item = False
-        self._row: list[str] | None = None
+        self._row: list[HtmlCell] | None = None
         """Cells of the current table row."""
+        self._cell_spans = (1, 1)
+        self._tables: list[HtmlTable] = []
+        """Tables around the current element, outermost first."""
         self._row_line = 1
         self._code_depth = 0
         self.links: list[PageLink] = []
@@ -207,6 +229,11 @@ class _Renderer:
             case "tr":
                 self._end_row()
                 self._row, self._row_line = [], self._line
+            case "td" | "th":
+                self._cell_spans = (span(element.get("colspan")), span(element.get("rowspan")))
+            case "table":
+                self._end_row()
+                self._tables.append(HtmlTable())
             case "li":
                 self._flush()
                 self._opens_item = True
@@ -225,11 +252,15 @@ class _Renderer:
                 self._flush()
                 self._code_depth = max(0, self._code_depth - 1)
             case "td" | "th" if self._row is not None:
-                self._row.append(self._take_words())
+                self._row.append(HtmlCell(self._take_words(), *self._cell_spans, is_header=tag == "th"))
             case "td" | "th":
                 self._flush()
             case "tr":
                 self._end_row()
+            case "table":
+                self._flush()
+                if self._tables:
+                    self._tables.pop().end(self.writer)
             case "li":
                 self._flush()
                 self._opens_item = False
@@ -265,8 +296,10 @@ class _Renderer:
     def _end_row(self) -> None:
         """Write the current table row, then the text after its last cell. The row may belong to an outer table."""
         row, self._row = self._row, None
-        if row:
-            self.writer.add_row(row, line=self._row_line)
+        if row and self._tables:
+            self._tables[-1].add(row, line=self._row_line, writer=self.writer)
+        elif row:
+            self.writer.add_row([cell.text for cell in row], line=self._row_line)
         self._flush()
 
     def _flush(self) -> None:

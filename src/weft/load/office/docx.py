@@ -10,28 +10,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.config import MEBIBYTE, LoadOptions
+from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
-from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
+from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes
 from weft.load.file_types import file_title
 from weft.load.line_map import MarkdownWriter, collapse
 from weft.load.metadata import Fields
+from weft.load.office.package import check_package
+from weft.load.table_rows import MAX_SPAN, Row, to_row, write_table
 from weft.records import Document
 from weft.text.decode import clean
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
-MAX_COMPRESSION_RATIO = 100
-"""Text compresses about 20:1. A file with a higher ratio is treated as a zip bomb."""
-MIN_CHECKED_BYTES = MEBIBYTE
-"""Expanded size below which the compression ratio is not checked."""
-MAX_ZIP_MEMBERS = 20_000
 MAX_BLOCKS = 200_000
 """Maximum number of paragraphs and tables. A book of a thousand pages has about 20,000."""
 
-_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Container of a password-protected DOCX and of a .doc file."""
 _HEADING_STYLE = re.compile(r"heading (\d)", re.I)
 _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -40,7 +35,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of a DOCX file."""
     data = read_bytes(path, options=options)
-    _check_package(data, options=options)
+    check_package(data, kind="DOCX", options=options)
     with cpu_limit(options.max_cpu_seconds):
         text, heading, properties = _read(data)
     if not text:
@@ -52,23 +47,6 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         form="markdown",
         metadata=properties,
     )
-
-
-def _check_package(data: bytes, *, options: LoadOptions) -> None:
-    """Raise `LoadError` unless the data is a zip file within the size limits."""
-    if data.startswith(_OLE_SIGNATURE):
-        raise LoadError("encrypted", "the file has a password, or is a .doc file renamed to .docx")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as package:
-            members = package.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-        raise LoadError("broken", f"DOCX: {error}") from error
-    # A false size is harmless: zipfile returns at most the declared number of bytes.
-    size = sum(member.file_size for member in members)
-    if size > options.max_expanded_bytes:
-        raise too_large(size, limit=options.max_expanded_bytes)
-    if len(members) > MAX_ZIP_MEMBERS or (size > MIN_CHECKED_BYTES and size > MAX_COMPRESSION_RATIO * len(data)):
-        raise LoadError("too large", f"the file expands from {len(data):,} to {size:,} bytes")
 
 
 def _read(data: bytes) -> tuple[str, str, Fields]:
@@ -96,8 +74,7 @@ def _render(word: WordDocument) -> tuple[str, str]:
         if line > MAX_BLOCKS:
             raise LoadError("too large", f"the document has more than {MAX_BLOCKS:,} paragraphs")
         if block.tag == f"{_MAIN}tbl":
-            for row in _iter_own(block, tag=f"{_MAIN}tr"):
-                writer.add_row([_read_text(cell) for cell in _iter_own(row, tag=f"{_MAIN}tc")], line=line)
+            _write_table(writer, block, line=line)
             continue
         text, style = _read_text(block), styles.get(block.style or "", "")
         heading = _HEADING_STYLE.match(style)
@@ -110,6 +87,27 @@ def _render(word: WordDocument) -> tuple[str, str]:
         else:
             writer.add_paragraph(text, line=line)
     return writer.finish()[0], clean(first)
+
+
+def _write_table(writer: MarkdownWriter, table: Any, *, line: int) -> None:
+    rows: list[Row] = []
+    has_header: bool | None = None
+    for element in _iter_own(table, tag=f"{_MAIN}tr"):
+        values: list[str] = []
+        for cell in _iter_own(element, tag=f"{_MAIN}tc"):
+            values += [_read_text(cell), *[""] * (_span(cell) - 1)]
+        if row := to_row(values, line=line):
+            if not rows and element.find(f"{_MAIN}trPr/{_MAIN}tblHeader") is not None:
+                has_header = True
+            rows.append(row)
+    write_table(writer, rows, has_header=has_header)
+
+
+def _span(cell: Any) -> int:
+    """Return the number of columns of a merged cell."""
+    found = cell.find(f"{_MAIN}tcPr/{_MAIN}gridSpan")
+    value = found.get(f"{_MAIN}val") if found is not None else None
+    return min(int(value), MAX_SPAN) if value and value.isdecimal() else 1
 
 
 def _iter_blocks(body: Any) -> Iterator[Any]:

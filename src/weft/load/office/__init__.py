@@ -1,0 +1,1 @@
+"""Office formats: zip packages of XML, electronic books, Rich Text Format."""
