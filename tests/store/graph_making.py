@@ -55,6 +55,7 @@ def view(store):
         "known": {
             key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], max_defining=2).items()
         },
+        "ids": graph.find_ids([*KEYS, "doc one", "ledger"]),
         "beginnings": graph.find_key_prefixes(["auth service", "oauth provider", "sr 052", "auth"]),
         "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),

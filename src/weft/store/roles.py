@@ -45,6 +45,9 @@ class GraphReader(Protocol):
 
         """
 
+    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the ids of the entities of many keys, by key; unknown keys are left out. Cheaper than `find_known`."""
+
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         """Return the word pairs that start a longer key, including keys of facts."""
 

@@ -158,12 +158,11 @@ def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, _Page]:
             score = max(0.0, hit.score / text[0].score) if text[0].score > 0 else 0.0
             best[title] = _Page(hit.chunk_id, score, hit.chunk_id in shown)
     keys = sorted({key for title in best for key in _page_keys(title)})
-    known = search.store.graph.find_known(keys, max_defining=0)
+    known = search.store.graph.find_ids(keys)
     pages: dict[str, _Page] = {}
     for title, page in best.items():
-        names = [known[key] for key in _page_keys(title) if key in known]
-        if names and not fact_entity_key(names[0].entity_id):
-            pages.setdefault(names[0].entity_id, page)
+        if id := next((known[key] for key in _page_keys(title) if key in known), ""):
+            pages.setdefault(id, page)
     return pages
 
 

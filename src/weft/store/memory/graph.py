@@ -108,6 +108,9 @@ class MemoryGraph:
         only_facts = [key for key in keys if key in self._remembered and key not in found]
         return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in only_facts}
 
+    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
+        return {key: entity.id for key, entity in self.find_entities(keys).items()}
+
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         names = (*self._derived.resolutions, *self._remembered)
         return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in names)}

@@ -86,6 +86,11 @@ class RelationalGraph:
             for key, id, strong, chunks, about, remembered in rows
         }
 
+    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "keys": json.dumps(list(keys), ensure_ascii=False)}
+            return dict(db.run("ids_by_key", values))
+
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         if not pairs:
             return set()

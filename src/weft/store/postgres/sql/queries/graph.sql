@@ -289,6 +289,12 @@ WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
 ORDER BY e.key;
 
+-- name: ids_by_key
+SELECT e.key, h.id
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
 -- name: keys_by_id
 SELECT e.id, e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace

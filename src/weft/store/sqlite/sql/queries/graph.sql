@@ -227,6 +227,12 @@ SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
 ORDER BY e.key;
 
+-- name: ids_by_key
+SELECT e.key, h.id
+FROM json_each(:keys) AS k
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
+CROSS JOIN entity AS h ON h.number = e.head;
+
 -- name: keys_by_id
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
