@@ -51,6 +51,37 @@ def test_bad_front_matter_stays_in_the_text(head: str) -> None:
     assert document.lines is None
 
 
+@pytest.mark.parametrize("end", ["\n", "---\n", "---\n\n"])
+def test_front_matter_may_begin_with_the_title(end: str) -> None:
+    """Hexo leaves the first `---` out, Pelican and MultiMarkdown both."""
+    document = parse("Title: Install: the parts\ntype: guide\nTags: a,\n  b\n" + end + "Words of the guide.")
+
+    assert (document.title, document.metadata) == ("Install: the parts", {"type": "guide", "tags": "a, b"})
+    assert document.text.strip() == "Words of the guide."
+    assert list(document.lines or ())[-1] == 5 + end.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Title: the name of a page\nstands on its first line.\n\nMore.",
+        "title: alone",
+        "Note: not a title\nby: me\n\nMore.",
+        "title:\nby: me\n\nMore.",
+    ],
+)
+def test_prose_with_a_colon_is_no_front_matter(text: str) -> None:
+    """Every line needs a field, and the first one is the title."""
+    document = parse(text)
+
+    assert (document.title, document.text, document.metadata) == ("note", text, {})
+
+
+def test_a_bare_front_matter_alone_is_its_text() -> None:
+    """Otherwise it could not be found."""
+    assert parse("title: A\nowner: Ada\n\n").text == "title: A\nowner: Ada"
+
+
 def test_a_colon_inside_a_value_needs_no_quotes() -> None:
     """YAML wants them, and people leave them out of titles."""
     document = parse('---\ntitle: Redis: the "good" parts\nby: A: B\ntags: [a]\n---\nwords')

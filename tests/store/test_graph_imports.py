@@ -79,6 +79,25 @@ def test_names_and_relations_know_who_read_them(store):
     }
 
 
+def test_a_relation_without_description_shows_no_sentence_of_another(store):
+    """Only relations derived from a common sentence show it."""
+    batch = make_batch("a", ["Paris is older than Rome."])
+    named = tuple(Nomination(key=key, name=key.title(), kind="title") for key in ("paris", "rome"))
+    claims = (
+        Claim(source="paris", target="rome", type="older_than", weight=5.0, description="Paris is older than Rome."),
+        Claim(source="paris", target="rome", type="twinned_with", weight=5.0),
+    )
+    (chunk,) = batch.chunks
+    store.write(replace(batch, chunks=(replace(chunk, extraction=Extraction(nominations=named, claims=claims)),)))
+    ids = [entity.id for entity in store.graph.find_entities(["paris", "rome"]).values()]
+
+    assert {r.type: r.description for r in store.graph.describe(store.graph.relations_of(ids, limit=9))} == {
+        "older_than": "Paris is older than Rome.",
+        "twinned_with": "",
+        "co_occurs_with": "Paris is older than Rome.",
+    }
+
+
 def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
     """Without a model: what is new, to a bound; a rule's description is one sentence, and goes before a model's."""
     told = ["A city.", "It lies on the Seine.", "a CITY.", "Long. " * 120]

@@ -23,6 +23,8 @@ from weft.records import Document
         ("flag if --limit-of-the-heap is given", "flag"),
         ("asyncId of the resource", ""),
         ("fast, small and free", ""),
+        ("good place to keep settings", ""),
+        ("place in the north of the county", "place"),
     ],
 )
 def test_a_type_is_a_noun(rest, type):

@@ -188,6 +188,8 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
                 continue
             if folded in (",", "and", "or") and (before in DEMONYMS or before in _EMPTY or before in _MODIFIERS):
                 continue
+            if head == "place" and folded in ("to", "for", "where"):  # `a good place to keep settings`
+                return ""
             break
         elif head and _is_participle(folded, after):  # `a format designed for`
             break

@@ -21,6 +21,9 @@ MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
 _FIELD = re.compile(r"([\w -]+: +)(?! )(.*)")
+_BARE_TITLE = re.compile(r"title: *\S", re.IGNORECASE)
+_BARE_FIELD = re.compile(r"[A-Za-z][\w -]{0,40}:(?: |$)|[ \t]|- ")
+"""A field, the rest of a long value, or an item of a list."""
 _YAML_INDICATORS = tuple("\"'[{|>&*!#")
 """First characters of values that are not plain text in YAML."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -56,7 +59,8 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
             raise LoadError("empty", "the file has only a title in its front matter")
-        lines, start = text.split("\n")[1 : start - 1], 1
+        first = 1 if text.startswith("---") else 0
+        lines, start = text.split("\n")[first : start - 1], first
     prose = list(_iter_prose(lines))
     links = find_link_pages(prose)
     return Document(
@@ -70,20 +74,32 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
 
 
 def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
-    """Return the front matter and the index of the first line of the body; `{}` and 0 without front matter."""
-    if not text.startswith("---"):
+    """
+    Return the front matter and the index of the first line of the body; `{}` and 0 without front matter.
+
+    | first lines | front matter ends |
+    | --- | --- |
+    | `---`, `title: Redis` | at the next `---` or `...` |
+    | `title: Redis` (Hexo, Pelican, MultiMarkdown) | at `---` or the first empty line |
+    | `Title: Redis` and a line without a colon | none: this is prose |
+    """
+    is_bare = _BARE_TITLE.match(text) is not None
+    if not is_bare and not text.startswith("---"):
         return {}, 0
     lines = text[:MAX_FRONT_MATTER_CHARACTERS].split("\n", MAX_FRONT_MATTER_LINES)
-    if lines[0].rstrip() != "---":
+    if not is_bare and lines[0].rstrip() != "---":
         return {}, 0
-    end = next((i for i, line in enumerate(lines) if i and line.rstrip() in ("---", "...")), None)
-    if end is None:
+    ends = ("---", "...", "") if is_bare else ("---", "...")
+    end = next((i for i, line in enumerate(lines) if i and line.rstrip() in ends), None)
+    if end is None or (is_bare and not all(map(_BARE_FIELD.match, lines[:end]))):
         return {}, 0
-    written = "\n".join(lines[1:end])
-    fields = _read_yaml(written)
+    written = lines[0 if is_bare else 1 : end]
+    fields = _read_yaml("\n".join(written))
     if fields is None:  # `title: Redis: the good parts` is common but invalid YAML
-        fields = _read_yaml("\n".join(map(_quote_colon, lines[1:end])))
-    return ({}, 0) if fields is None else (fields, end + 1)
+        fields = _read_yaml("\n".join(map(_quote_colon, written)))
+    if fields is None:
+        return {}, 0
+    return ({key.lower(): value for key, value in fields.items()} if is_bare else fields), end + 1
 
 
 def _quote_colon(line: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_mentions, find_sentence
+from weft.extract.mentions import DERIVED_TYPES, MAX_SUPPORT, derived_weight, find_mentions, find_sentence
 from weft.extract.names import name_text, words
 from weft.graph.entity_resolution import (
     KIND_RANKS,
@@ -204,7 +204,7 @@ class MemoryGraph:
             ]
             sources.sort(key=lambda source: (-source.claim.weight, source.chunk_id))
             description = next((source.claim.description for source in sources if source.claim.description), "")
-            if not description and sources:
+            if not description and sources and relation.type in DERIVED_TYPES:
                 first = sources[0]
                 description = find_sentence(self._chunks[first.chunk_id].chunk.text, first.ends)
             chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]

@@ -186,7 +186,9 @@ class RelationalGraph:
             for found in sources.values():
                 found.sort(key=lambda source: (-source.weight, source.chunk_id))
             undescribed = [
-                found[0].chunk for found in sources.values() if found and not any(s.description for s in found)
+                found[0].chunk
+                for place, found in sources.items()
+                if relations[place].type in DERIVED_TYPES and found and not any(s.description for s in found)
             ]
             texts = read_texts(db, undescribed, namespace=namespace) if undescribed else {}
         return [_describe(relation, sources[place], texts) for place, relation in enumerate(relations)]
@@ -407,10 +409,11 @@ def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[int
     """
     Return a relation with description, chunks and extractors of its claims, which come heaviest first.
 
-    If no claim has a description, a sentence from the chunk of the first claim is used.
+    A derived relation has no description; a sentence of its first chunk that contains the names is used. A stated
+    relation without one stays without: a sentence with the same names may state another relation.
     """
     description = next((source.description for source in sources if source.description), "")
-    if not description and sources:
+    if not description and sources and relation.type in DERIVED_TYPES:
         found = texts.get(sources[0].chunk)
         description = find_sentence(found.text if found else "", sources[0].ends)
     chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
