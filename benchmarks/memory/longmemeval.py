@@ -1,18 +1,25 @@
 """
-Retrieval of dated conversations: LongMemEval with every session indexed as a plain document.
+Retrieval of dated conversations: LongMemEval with all sessions in one namespace.
 
-    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --keep DIR   keep the store in a folder for the next run
-    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --half odd   questions of the odd lines alone
-    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --types      a row for each type of question as well
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --keep DIR         keep the store in a folder for the next run
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --half odd         questions of the odd lines alone
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --types            a row for each type of question as well
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --form document    sessions as plain text, without times
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --embedder hash    no model: keywords and times
 
 $WEFT_DATA/longmemeval-open holds `sessions.jsonl.gz` and `questions.jsonl`. A session is ranked by its best chunk.
+
+| form | sessions | questions |
+| --- | --- | --- |
+| `conversation` | turns with role and time; chunks are exchanges | as of the end of the question's day (`--as-of`) |
+| `document` | plain text; the date is metadata | without a time |
 
 | measure | meaning |
 | --- | --- |
 | `recall@5` | share of the gold sessions among the first five sessions |
 | `any@5`, `all@5` | share of questions with one gold session, or with all of them, among the first five |
 | `turns@10` | share of the gold turns in the first ten chunks |
-| `area` | area under the ROC curve of the confidence, answerable against unanswerable questions |
+| `area` | area under the ROC curve of confidence, answerable against unanswerable questions, and its 95 % interval |
 
 Constants were chosen on even lines; odd lines are the report.
 """
@@ -27,19 +34,25 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft import Document, Engine, open_engine
+from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.rank.calibrate import roc_area
+from weft.records import Filter, to_microseconds
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 
 METHODS = ("keyword", "vector", "hybrid", "auto")
 RANKED_CHUNKS = 100
 """Chunks retrieved for the ranking of sessions, as in `weft eval`."""
+RESAMPLES = 1000
+"""Bootstrap samples of the interval of the area."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,8 @@ class Case:
 
     question: str
     type: str
+    asked: datetime
+    """End of the day of the question: some of its sessions are later on the same day."""
     sessions: frozenset[str]
     turns: frozenset[tuple[str, int]]
     is_answerable: bool
@@ -81,6 +96,7 @@ def read_cases(folder: Path) -> list[Case]:
         Case(
             question=row["question"],
             type=row["type"],
+            asked=read_date(row["date"]).replace(hour=0, minute=0) + timedelta(days=1),
             sessions=frozenset(row["sessions"]),
             turns=frozenset((session, index) for session, index in row["turns"]),
             is_answerable=not row["unanswerable"],
@@ -88,6 +104,23 @@ def read_cases(folder: Path) -> list[Case]:
         )
         for number, row in enumerate(rows)
     ]
+
+
+def read_date(text: str) -> datetime:
+    """Return the time of `2023/05/20 (Sat) 02:21`, in UTC."""
+    return datetime.strptime(text[:10] + text[-6:], "%Y/%m/%d %H:%M").replace(tzinfo=timezone.utc)
+
+
+def iter_conversations(folder: Path) -> Iterator[Document]:
+    """Yield each session as a conversation whose line numbers are the numbers of its turns, from 1."""
+    with gzip.open(folder / "sessions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            time, id = to_microseconds(read_date(row["date"])), row["session_id"]
+            messages = [
+                Message(role=turn["role"], text=turn["content"], time=time, line=number)
+                for number, turn in enumerate(row["turns"], start=1)
+            ]
+            yield to_document(messages, Conversation(source=id, host="longmemeval", id=id))
 
 
 def iter_sessions(folder: Path) -> Iterator[Document]:
@@ -105,19 +138,34 @@ def iter_sessions(folder: Path) -> Iterator[Document]:
             )
 
 
-def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
+def ask(engine: Engine, case: Case, *, method: str, where: Filter) -> Outcome:
     """Return the ranking of sessions without the gate, and the first ten chunks and confidence of the answer."""
     settings = engine.settings
     wide = replace(settings.search, method=method, top_k=RANKED_CHUNKS, pool=RANKED_CHUNKS, gate=False)
-    context = SearchContext(store=engine.store, embedder=engine.embedder, options=wide, graph=settings.graph)
+    context = SearchContext(
+        store=engine.store,
+        embedder=engine.embedder,
+        options=wide,
+        graph=settings.graph,
+        where=where,
+        at=case.asked,
+    )
     sessions = dict.fromkeys(piece.document.source for piece in find(case.question, context).evidence)
-    answer = engine.query(case.question, method=method, top_k=10)
+    answer = engine.query(case.question, where=where, method=method, top_k=10)
     turns = frozenset(
         (piece.document.source, line - 1)
         for piece in answer.evidence[:10]
         for line in range(piece.chunk.start_line, piece.chunk.end_line + 1)
     )
     return Outcome(case=case, sessions=tuple(sessions), turns=turns, confidence=answer.confidence)
+
+
+def format_area(own: NDArray[np.float64], foreign: NDArray[np.float64]) -> str:
+    """Return the area with its 95 % interval by bootstrap."""
+    random = np.random.default_rng(0)
+    areas = [roc_area(random.choice(own, len(own)), random.choice(foreign, len(foreign))) for _ in range(RESAMPLES)]
+    low, high = np.quantile(areas, (0.025, 0.975))
+    return f"{roc_area(own, foreign):.3f} ({low:.2f} to {high:.2f})"
 
 
 def print_row(label: str, method: str, outcomes: Sequence[Outcome]) -> None:
@@ -127,7 +175,7 @@ def print_row(label: str, method: str, outcomes: Sequence[Outcome]) -> None:
     recall = [outcome.recall() for outcome in answerable]
     turns = [outcome.turn_recall() for outcome in answerable if outcome.case.turns]
     own = np.array([outcome.confidence for outcome in answerable])
-    area = f"{roc_area(own, np.array(others)):.3f}" if others else "–"
+    area = format_area(own, np.array(others)) if others else "–"
     print(
         f"| {label} | {method} | {len(answerable)} | {fmean(recall):.3f} | {fmean(map(bool, recall)):.3f} | "
         f"{fmean(value == 1 for value in recall):.3f} | {fmean(turns):.3f} | {area} |",
@@ -141,6 +189,10 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="Folder that keeps the store (default: a temporary one).")
     parser.add_argument("--half", choices=("even", "odd", "all"), default="all", help="Lines of questions to ask.")
     parser.add_argument("--methods", nargs="+", default=METHODS, help="Methods to compare.")
+    parser.add_argument(
+        "--form", choices=("conversation", "document"), default="conversation", help="Form of sessions."
+    )
+    parser.add_argument("--embedder", help="Embedder (default: that of the settings).")
     parser.add_argument("--types", action="store_true", help="Print a row for each type of question.")
     arguments = parser.parse_args()
     if not os.environ.get("WEFT_DATA"):
@@ -150,12 +202,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         kept = arguments.keep or Path(temporary)
         kept.mkdir(parents=True, exist_ok=True)
-        with open_engine(str(kept / "sessions.db")) as engine:
-            engine.add(iter_sessions(folder))
+        with open_engine(str(kept / f"{arguments.form}.db"), embedder=arguments.embedder) as engine:
+            is_dated = arguments.form == "conversation"
+            engine.add(iter_conversations(folder) if is_dated else iter_sessions(folder))
             print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
             print("| --- | --- | --- | --- | --- | --- | --- | --- |")
             for method in arguments.methods:
-                outcomes = [ask(engine, case, method=method) for case in cases]
+                outcomes = [
+                    ask(engine, case, method=method, where=Filter(before=case.asked) if is_dated else Filter())
+                    for case in cases
+                ]
                 print_row(arguments.half, method, outcomes)
                 for type in sorted({case.type for case in cases}) if arguments.types else ():
                     print_row(type, method, [outcome for outcome in outcomes if outcome.case.type == type])

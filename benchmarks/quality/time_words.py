@@ -23,7 +23,7 @@ from weft.engine.adapters import open_embedder
 from weft.index.run import index_documents
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.records import Document, StoredModel, to_microseconds
-from weft.search import channels
+from weft.search import conversations
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.memory.store import MemoryDatabase
@@ -31,7 +31,7 @@ from weft.store.memory.store import MemoryDatabase
 NOW = datetime(2026, 3, 18, 12, tzinfo=timezone.utc)
 SUBJECTS = "crane beacon lock quay tug dredger pilot winch buoy gantry slipway pontoon".split()
 TIMES = {"yesterday": 1, "last week": 8, "2 weeks ago": 15, "last month": 30, "in January": 70, "in November": 120}
-BONUSES = (0.0, 0.1, 0.15, 0.2, 0.3)
+BONUSES = (0.0, 0.05, 0.1, 0.15, 0.2)
 
 
 def make_documents() -> list[Document]:
@@ -78,7 +78,7 @@ def main() -> None:
     questions = make_questions()
     print("bonus", *questions, sep="\t")
     for bonus in BONUSES:
-        channels.TIME_BONUS = bonus
+        conversations.TIME_BONUS = bonus
         shares = []
         for cases in questions.values():
             right = 0

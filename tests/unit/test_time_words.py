@@ -9,7 +9,7 @@ from weft.config import SearchOptions, SplitOptions
 from weft.index.run import index_documents
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.records import Document, to_microseconds
-from weft.search.question.time_words import find_time
+from weft.search.question.time_words import find_order, find_time
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 
@@ -92,3 +92,68 @@ def test_an_exchange_at_the_named_time_comes_first(database, embedder):
     assert first("which port did the harbour lights use yesterday?") == "claude:2026-03-16"
     assert first("which port did the harbour lights use last week?") == "claude:2026-03-10"
     assert first("which port did the harbour lights use in February?") == "claude:2026-02-10"
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("when did I swim for the first time?", "first"),
+        ("which port did we choose originally?", "first"),
+        ("what is the most recent port?", "last"),
+        ("what did you say the last time?", "last"),
+        ("最近一次会议", "last"),
+        ("which came first, the most recent or the earliest port?", None),
+        ("the first port", None),
+    ],
+)
+def test_a_question_can_ask_for_the_first_or_the_last_time(text, order):
+    """`first` alone is more often a property than an order in time."""
+    assert find_order(text) == order
+
+
+def make_first(database, embedder, documents, **options):
+    store = adopt(database.store("default"), embedder)
+    index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
+
+    def first(question):
+        chosen = SearchOptions(method="hybrid", **options)
+        result = find(question, SearchContext(store=store, embedder=embedder, options=chosen, at=NOW))
+        return result.evidence[0].document.source
+
+    return first
+
+
+def test_the_exchange_closest_to_the_question_comes_first(database, embedder):
+    """Among exchanges with the same words."""
+    days = ["2026-02-10", "2026-03-16", "2025-11-10"]
+    first = make_first(database, embedder, [exchange(day, "1111") for day in days])
+
+    assert first("which port do the harbour lights use?") == "claude:2026-03-16"
+    assert first("which port did the harbour lights use originally?") == "claude:2025-11-10"
+    assert first("what is the latest port of the harbour lights?") == "claude:2026-03-16"
+
+
+def test_a_recent_exchange_does_not_displace_a_page_that_fits_better(database, embedder):
+    """The bonus orders conversations; a page keeps its score."""
+    page = Document(source="page", title="Lights", text="The harbour lights of the northern pier use port 4444.")
+    first = make_first(database, embedder, [page, exchange("2026-03-16", "1111"), exchange("2025-11-10", "2222")])
+
+    assert first("which port do the harbour lights of the northern pier use?") == "page"
+
+
+def test_stop_words_of_a_question_do_not_rank_conversations(database, embedder):
+    """A chat that repeats `how many times did I` is not about harps."""
+    chats = {
+        "harp": "The harp was tuned.",
+        "filler": "How many times did I do this? How many times did I do that? How many times did I ask?",
+    }
+    documents = [
+        to_document(
+            [Message(role="user", text=text, time=_noon("2026-03-16"))],
+            Conversation(source=id, host="claude", id=id, title="Chat"),
+        )
+        for id, text in chats.items()
+    ]
+    first = make_first(database, embedder, documents, vector_weight=0.0, text_weight=1.0)
+
+    assert first("how many times did I tune the harp?") == "harp"

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Query, Ranking
+from weft.search.conversations import add_time_bonus, rank_content_terms
 from weft.search.question.rare_names import add_name_bonus
-from weft.search.question.time_words import find_time
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import keep_supported
 
-TIME_BONUS = 0.15
-"""Share of the best score that a chunk at the named time gains (`benchmarks/quality/time_words.py`)."""
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
 
@@ -51,6 +49,8 @@ def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) 
         channel: _drop_below(ranking, search.options.min_score) if channel == "vector" else ranking
         for channel, ranking in found.items()
     }
+    if len(kept) > 1:
+        kept["keyword"] = rank_content_terms(query, kept["keyword"], search)
     return Rankings(complete=found, kept=kept)
 
 
@@ -93,7 +93,7 @@ def fuse_text(
     background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
     scores = fuse_weighted(rankings, weights=weights, background=background)
     with_names = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
-    return _cut(order(_add_time_bonus(with_names, query, search)), rankings, search)
+    return _cut(order(add_time_bonus(with_names, query, search)), rankings, search)
 
 
 def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchContext) -> list[Hit]:
@@ -101,17 +101,6 @@ def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchCon
     limit = search.pool_size
     leading = {hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[: search.options.top_k]}
     return [*hits[:limit], *(hit for hit in hits[limit:] if hit.chunk_id in leading)]
-
-
-def _add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:
-    """Return scores with a bonus for chunks of conversations at a time that the question names, such as `last week`."""
-    named = find_time(query.question.text, at=search.where.before or search.at) if search.at else None
-    if named is None or not scores:
-        return scores
-    best = max(map(abs, scores.values())) or 1.0
-    chunks = search.chunks.read(list(scores)).values()
-    in_time = [chunk.id for chunk in chunks if named.overlaps(chunk.start_time, chunk.end_time)]
-    return {**scores, **{id: scores[id] + TIME_BONUS * best for id in in_time}}
 
 
 def _channel_weights(rankings: Mapping[str, Ranking], search: SearchContext) -> tuple[float, float]:

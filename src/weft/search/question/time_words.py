@@ -8,6 +8,8 @@ Times that a question names, resolved against the time at which it is asked.
     what happened 3 days ago?                  2026-03-14
     plans of 2025                              none: a year alone is more often a number or a name
     上个月的会议                                2026-02-01 to 2026-02-28
+
+A question can also name an order: `the first time`, `the most recent`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
+from typing import Literal
 
 from weft.records import TimeLimits, to_microseconds
 
@@ -36,6 +39,20 @@ _PERIOD = re.compile(
 _AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(day|week|month|year)s?\s+ago\b", re.IGNORECASE)
 _MONTH = re.compile(rf"\b(?:in|of|during|since last|last)\s+({'|'.join(_MONTHS)})(?:\s+(\d{{4}}))?\b", re.IGNORECASE)
 _WEEKDAY = re.compile(rf"\b(?:on|last)\s+({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+
+_FIRST = re.compile(r"\b(?:(?:the|my|our) first time|earliest|originally|initially)\b|第一次|最早|最初", re.IGNORECASE)
+_LAST = re.compile(
+    r"\b(?:(?:the|my|our) last time|latest|most recent|most recently|currently)\b|最近|最后一次|目前", re.I
+)
+
+
+def find_order(question: str) -> Literal["first", "last"] | None:
+    """Return whether a question asks for the first or the last time of something; None for neither or both."""
+    text = question[:MAX_QUESTION_CHARACTERS]
+    is_first, is_last = bool(_FIRST.search(text)), bool(_LAST.search(text))
+    if is_first == is_last:
+        return None
+    return "first" if is_first else "last"
 
 
 def find_time(question: str, *, at: datetime) -> TimeLimits | None:

@@ -1,0 +1,89 @@
+"""
+Search rules for chunks of conversations, which are the chunks with a time.
+
+| rule | reason |
+| --- | --- |
+| keywords without stop words | `how many times did I` occurs in every chat, and BM25 would count it |
+| bonus for closeness in time | a question is more often about a recent chat than about an old one |
+| bonus for the named time | `last week` |
+
+The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
+nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval (docs/memory.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from weft.records import Chunk, Query, Ranking, TimeLimits, to_microseconds
+from weft.search.question.time_words import find_order, find_time
+from weft.search.search_context import SearchContext
+
+TIME_BONUS = 0.05
+"""Share of the best score that a chunk at the named time gains besides (`benchmarks/quality/time_words.py`)."""
+CLOSENESS_BONUS = 0.3
+"""Share of the best score by which a chunk at the time exceeds a distant one."""
+CLOSENESS_DAYS = 15
+"""Days after which the closeness has decreased to 37 %."""
+MAX_COMPARED_HITS = 20
+"""Number of best hits that decide whether the namespace has conversations about the question."""
+MIN_ANCHOR_SHARE = 0.5
+"""Share of the best score from which a chunk can be the first or last one of the subject."""
+
+_DAY_MICROSECONDS = 86_400_000_000
+
+
+def rank_content_terms(query: Query, keyword: Ranking, search: SearchContext) -> Ranking:
+    """Return the keyword ranking without stop words if most of the best chunks are of conversations."""
+    question = query.question
+    if question.is_unspaced or not question.content_terms or len(question.content_terms) == len(question.terms):
+        return keyword
+    best = search.chunks.read([hit.chunk_id for hit in keyword.hits[:MAX_COMPARED_HITS]]).values()
+    if 2 * sum(chunk.start_time is not None for chunk in best) <= len(best):
+        return keyword
+    return search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
+
+
+def add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:
+    """Return scores with the bonus for chunks close to the time of the question, or to the time that it names."""
+    if search.at is None or not scores:
+        return scores
+    asked, text = search.where.before or search.at, query.question.text
+    leading = sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_COMPARED_HITS]
+    if not any(chunk.start_time is not None for chunk in search.chunks.read(leading).values()):
+        return scores
+    timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
+    best = max(map(abs, scores.values())) or 1.0
+    strong = [chunk for id, chunk in timed.items() if scores[id] >= MIN_ANCHOR_SHARE * best]
+    named = find_time(text, at=asked)
+    target = named or _find_anchor(strong, text, asked)
+    closeness = {id: math.exp(-_distance(chunk, target) / CLOSENESS_DAYS) for id, chunk in timed.items()}
+    middle = (min(closeness.values()) + max(closeness.values())) / 2
+    gains = {id: CLOSENESS_BONUS * (value - middle) for id, value in closeness.items()}
+    if named:
+        gains |= {
+            id: gains[id] + TIME_BONUS
+            for id, chunk in timed.items()
+            if named.overlaps(chunk.start_time, chunk.end_time)
+        }
+    return {**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}}
+
+
+def _find_anchor(strong: list[Chunk], text: str, asked: datetime) -> TimeLimits:
+    """Return the time from which distances count: the question's, or that of the first or last relevant chunk."""
+    order = find_order(text) if strong else None
+    if order == "first":
+        time = min(chunk.start_time or 0 for chunk in strong)
+    elif order == "last":
+        time = max(chunk.end_time or 0 for chunk in strong)
+    else:
+        time = to_microseconds(asked)
+    return TimeLimits(time, time)
+
+
+def _distance(chunk: Chunk, target: TimeLimits) -> float:
+    """Return the days between a chunk and a range of times; 0 if they overlap."""
+    start, end = chunk.start_time or 0, chunk.end_time or 0
+    return max(0, target.start - end, start - target.end) / _DAY_MICROSECONDS
