@@ -15,7 +15,7 @@ from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.local import device as device_module
 from weft.models.local import torch_embedder
 from weft.models.local.catalog import LocalModel, Pooling
-from weft.models.local.device import find_torch_device
+from weft.models.local.device import PROVIDERS, Device, find_device
 from weft.models.local.embedder import LocalEmbedder
 from weft.models.local.install import install_model
 from weft.models.local.length_batches import length_batches
@@ -171,20 +171,21 @@ def test_auto_needs_a_driver_and_pytorch(monkeypatch: pytest.MonkeyPatch, has_to
     monkeypatch.setattr(device_module, "find_spec", lambda name: object() if has_torch else None)
     monkeypatch.setattr(device_module, "has_nvidia_driver", lambda: has_driver)
 
-    assert find_torch_device("auto") == ("cuda" if has_torch and has_driver else "")
-    assert find_torch_device("cpu") == ""
+    assert find_device("auto") == Device(torch="cuda" if has_torch and has_driver else "")
+    assert find_device("cpu") == Device()
+    assert find_device("openvino") == Device(provider="OpenVINOExecutionProvider")
     if has_torch:
-        assert find_torch_device("cuda:1") == "cuda:1"
+        assert find_device("cuda:1") == Device(torch="cuda:1")
     else:
         with pytest.raises(MissingExtra, match="torch"):
-            find_torch_device("cuda")
+            find_device("cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "", "meta", "cpu:0"])
 def test_an_unknown_device_is_refused(device: str) -> None:
     """The error names the known devices."""
     with pytest.raises(ConfigError) as caught:
-        find_torch_device(device)
+        find_device(device)
     assert "cuda" in caught.value.hint
 
 
@@ -198,6 +199,7 @@ def test_the_settings_choose_the_device(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert isinstance(inner("cuda"), TorchEmbedder)
     assert isinstance(inner("cpu"), LocalEmbedder)
+    assert isinstance(inner("coreml"), LocalEmbedder)
 
 
 def test_without_the_model_the_device_reports_it(tmp_path: Path) -> None:
@@ -207,3 +209,26 @@ def test_without_the_model_the_device_reports_it(tmp_path: Path) -> None:
 
     with pytest.raises(ModelUnavailable, match="not installed"):
         TorchEmbedder(cpu, model=model, cache_dir=tmp_path / "cache", device="cuda").embed(TEXTS)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS.values())
+def test_a_provider_that_onnxruntime_lacks_is_unavailable(tiny: LocalModel, tmp_path: Path, provider: str) -> None:
+    """The package of the core has the CPU only; the hint names the other packages."""
+    import onnxruntime
+
+    if provider in onnxruntime.get_available_providers():
+        pytest.skip(f"onnxruntime has {provider}")
+    with pytest.raises(ModelUnavailable, match=provider) as caught:
+        LocalEmbedder(tiny, cache_dir=tmp_path / "cache", provider=provider).embed(TEXTS[:2])
+    assert "models.device" in caught.value.hint
+
+
+def test_a_provider_runs_the_float32_graph_in_batches(tiny: LocalModel, tmp_path: Path) -> None:
+    """The provider of the CPU stands for the others: the vectors are those of the model, up to rounding."""
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", provider="CPUExecutionProvider")
+
+    vectors = embedder.embed(TEXTS)
+
+    expected = LocalEmbedder(tiny, cache_dir=tmp_path / "cache").embed(TEXTS)
+    assert (vectors != expected).any()
+    assert (1 - (vectors * expected).sum(axis=1)).max() < 1e-2

@@ -15,11 +15,12 @@ import apsw
 from weft.admin.calibrate import describe
 from weft.admin.tables import find_schema
 from weft.config import Settings, is_missing, is_server, shown
-from weft.engine.adapters import open_database, open_embedder, open_reranker
+from weft.engine.adapters import open_database, open_embedder, open_reranker, usable_cores
 from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
 from weft.models.local.catalog import MODELS, PREFIX
+from weft.models.local.device import find_device
 from weft.models.local.model_folder import find_installed
 from weft.store.base import Database, Store
 
@@ -95,6 +96,40 @@ def _models(settings: Settings) -> Iterator[Finding]:
             state: Literal["warning", "absent"] = "warning" if wanted else "absent"
             hint = f"run weft models fetch {name}"
             yield Finding(what=f"model {name}", state=state, detail=f"not fetched ({model.megabytes} MB)", hint=hint)
+    yield _device(settings)
+
+
+def _device(settings: Settings) -> Finding:
+    """Say what runs the local model: device, graph, threads and measured rate. Nothing is loaded."""
+    name = settings.models.device
+    try:
+        device = find_device(name)
+    except WeftError as error:
+        return Finding(what="device", state="problem", detail=f"{name}: {error}", hint=error.hint)
+    if device.provider:
+        return Finding(what="device", state="ok", detail=f"{device.provider} of onnxruntime, float32; untested by Weft")
+    plan = _describe_plan(settings)
+    if device.torch:
+        tested = "" if device.torch.startswith("cuda") else "; untested by Weft"
+        detail = f"documents on {device.torch} through PyTorch, bfloat16{tested}; queries and small calls on the {plan}"
+        return Finding(what="device", state="ok", detail=detail)
+    return Finding(what="device", state="ok", detail=plan)
+
+
+def _describe_plan(settings: Settings) -> str:
+    """Return how the CPU runs the local model of the settings."""
+    from weft.models.local.graph_calibration import read_plan
+
+    cores = settings.models.threads or usable_cores()
+    model = LOCAL.get(settings.models.embedder)
+    installed = find_installed(model, cache_dir=settings.cache_dir) if model else None
+    plan = read_plan(installed, cores=cores) if installed else None
+    if plan is None:
+        return f"CPU, {cores} cores, installed graph; not calibrated yet"
+    runs = (
+        f"{plan.workers} texts at once, {plan.threads} thread each" if plan.threads == 1 else f"{plan.threads} threads"
+    )
+    return f"CPU, {plan.precision} graph, {runs}, {plan.texts_per_second:.0f} texts/s when calibrated"
 
 
 def _reranker(settings: Settings) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ class ModelOptions:
     threads: int = 0
     """CPU cores for the local model; 0 for all."""
     device: str = "auto"
-    """Device of the local model: `auto`, `cpu`, or a device of PyTorch such as `cuda`, `cuda:1`, `mps` or `xpu`."""
+    """Device of local models: `auto`, `cpu`, `cuda`, `mps`, `xpu`, `onnx-cuda`, `coreml`, `directml` or `openvino`."""
     base_url: str = ""
     """URL of the OpenAI-compatible endpoint; also read from `OPENAI_BASE_URL`."""
     dimensions: int = 0

@@ -152,25 +152,26 @@ def _open_model(
 def _open_local(name: str, *, settings: Settings, progress: Progress | None, memory: LoadedModels | None) -> Embedder:
     """Return a local model on the device of the settings. Raises `ConfigError` or `MissingExtra`."""
     from weft.models.local.catalog import get_model
-    from weft.models.local.device import find_torch_device
+    from weft.models.local.device import find_device
     from weft.models.local.embedder import LocalEmbedder
 
     options, model = settings.models, get_model(name)
+    device = find_device(options.device)
     local = LocalEmbedder(
         model,
         cache_dir=settings.cache_dir,
         threads=options.threads or None,
+        provider=device.provider,
         auto_fetch=options.auto_fetch,
         progress=progress,
         memory=memory,
     )
-    device = find_torch_device(options.device)
-    if not device:
+    if not device.torch:
         return local
     from weft.models.local.torch_embedder import TorchEmbedder
 
     return TorchEmbedder(
-        local, model=model, cache_dir=settings.cache_dir, device=device, may_fail=options.device == "auto"
+        local, model=model, cache_dir=settings.cache_dir, device=device.torch, may_fail=options.device == "auto"
     )
 
 

@@ -5,35 +5,53 @@ from __future__ import annotations
 import ctypes.util
 import re
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from weft.errors import ConfigError, MissingExtra
 
-TORCH_DEVICES = ("cuda", "mps", "xpu")
-"""Devices that run through PyTorch."""
+PROVIDERS = {
+    "coreml": "CoreMLExecutionProvider",
+    "directml": "DmlExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "onnx-cuda": "CUDAExecutionProvider",
+}
+"""Execution providers of onnxruntime by device. A package of onnxruntime contains some of them."""
 
-_DEVICE = re.compile(r"(auto|cpu|mps|(?:cuda|xpu)(?::\d{1,3})?)")
+_TORCH_DEVICE = re.compile(r"mps|(?:cuda|xpu)(?::\d{1,3})?")
+_KNOWN = ", ".join(("auto", "cpu", "cuda", "mps", "xpu", *PROVIDERS))
 
 
-def find_torch_device(device: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """Where a local model runs. Without either field, it runs on the CPU."""
+
+    torch: str = ""
+    """Device of PyTorch for large calls."""
+    provider: str = ""
+    """Execution provider of onnxruntime for all calls."""
+
+
+def find_device(name: str) -> Device:
     """
-    Return the device of PyTorch that `models.device` selects; empty for the CPU through onnxruntime.
+    Return the device that `models.device` selects. Nothing is loaded.
 
     `auto` selects `cuda` if this machine has an NVIDIA driver and PyTorch is installed. PyTorch itself is not imported,
     because that takes seconds. Raises `ConfigError` for an unknown device, `MissingExtra` without PyTorch.
     """
-    if not _DEVICE.fullmatch(device):
-        known = ", ".join(("auto", "cpu", *TORCH_DEVICES))
-        raise ConfigError(f"unknown device {device!r}", hint=f"set models.device to one of {known}")
     has_torch = find_spec("torch") is not None
-    if device == "auto":
-        return "cuda" if has_torch and has_nvidia_driver() else ""
-    if device == "cpu":
-        return ""
+    if name == "auto":
+        return Device(torch="cuda" if has_torch and has_nvidia_driver() else "")
+    if name == "cpu":
+        return Device()
+    if name in PROVIDERS:
+        return Device(provider=PROVIDERS[name])
+    if not _TORCH_DEVICE.fullmatch(name):
+        raise ConfigError(f"unknown device {name!r}", hint=f"set models.device to one of {_KNOWN}")
     if not has_torch:
         raise MissingExtra("torch", extra="torch")
-    return device
+    return Device(torch=name)
 
 
 def has_nvidia_driver() -> bool:

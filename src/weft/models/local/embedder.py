@@ -42,7 +42,7 @@ CHARACTERS_PER_TOKEN = 4
 
 class LocalEmbedder:
     """
-    Embeds with a model of the catalog, on `threads` cores (default: all usable ones).
+    Embeds with a model of the catalog, on `threads` cores (default: all usable ones) or a `provider` of onnxruntime.
 
     With an int8 graph, each text is a separate run: there is no padding, and a vector does not depend on its batch.
     With a float32 graph, texts of similar length run together, and a component depends on the batch by less than 1e-5.
@@ -56,6 +56,7 @@ class LocalEmbedder:
         *,
         cache_dir: Path,
         threads: int | None = None,
+        provider: str = "",
         auto_fetch: bool = False,
         progress: Progress | None = None,
         memory: LoadedModels | None = None,
@@ -65,6 +66,7 @@ class LocalEmbedder:
         self._card = model.card
         self._cache_dir = cache_dir
         self._cores = threads or usable_cores()
+        self._provider = provider
         self._auto_fetch = auto_fetch
         self._progress = progress
         self._lock = Lock()
@@ -143,14 +145,14 @@ class LocalEmbedder:
         installed = find_installed(self._model, cache_dir=self._cache_dir)
         try:
             if installed:
-                return _Loaded(installed, model=self._model, cores=self._cores)
+                return _Loaded(installed, model=self._model, cores=self._cores, provider=self._provider)
         except DamagedModel as error:
             if not self._auto_fetch:
                 raise
             logger.warning("%s", error)
         if not self._auto_fetch:
             raise not_fetched(self._model)
-        return _Loaded(self._fetch(), model=self._model, cores=self._cores)
+        return _Loaded(self._fetch(), model=self._model, cores=self._cores, provider=self._provider)
 
     def _fetch(self) -> InstalledModel:
         from weft.models.local.install import install_model  # rarely needed
@@ -182,7 +184,7 @@ class LocalTokenCounter:
 class _Loaded:
     """Graph and tokenizer in memory. Thread-safe."""
 
-    def __init__(self, installed: InstalledModel, *, model: LocalModel, cores: int) -> None:
+    def __init__(self, installed: InstalledModel, *, model: LocalModel, cores: int, provider: str = "") -> None:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(read_verified, installed, name=ONNX_FILE)
             from weft.models.local import graph_calibration  # slow to import; the file is verified meanwhile
@@ -193,6 +195,12 @@ class _Loaded:
         add_checksums(installed, contents={ONNX_FILE: graph, TOKENIZER_FILE: tokenizer})
         self._installed, self._model, self._cores = installed, model, cores
         self._tokenizer = TextTokenizer(tokenizer, max_tokens=model.max_tokens)
+        if provider:
+            self._session = OnnxSession(
+                graph_calibration.make_float_graph(graph, architecture=model.architecture), provider=provider
+            )
+            self.is_calibrated, self.workers = True, 1
+            return
         plan = graph_calibration.read_plan(installed, cores=cores)
         chosen = graph_calibration.find_graph(installed, plan.precision) if plan else None
         self.is_calibrated = plan is not None

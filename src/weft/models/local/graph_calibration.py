@@ -116,6 +116,11 @@ def calibrate(
     return plan
 
 
+def make_float_graph(graph: bytes, *, architecture: Architecture) -> bytes:
+    """Return the float32 graph with the weights of an installed one. All execution providers have its operators."""
+    return build_model(read_graph(graph, architecture=architecture), architecture=architecture, precision="float32")
+
+
 def choose_sample(texts: Sequence[Sequence[int]]) -> list[Sequence[int]]:
     """Return texts around the median length, as they run together in a batch."""
     ordered = sorted(texts, key=len)

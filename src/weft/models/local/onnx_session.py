@@ -32,14 +32,21 @@ class OnnxSession:
     By default, a run uses only the calling thread.
     """
 
-    def __init__(self, model: Path | bytes, *, threads: int = 1) -> None:
+    def __init__(self, model: Path | bytes, *, threads: int = 1, provider: str = "") -> None:
+        """Load the graph. A `provider` other than the CPU runs the operators that it supports."""
+        if provider and provider not in onnxruntime.get_available_providers():
+            raise ModelUnavailable(
+                f"onnxruntime {onnxruntime.__version__} has no {provider!r}",
+                hint="install a package of onnxruntime with it, or set models.device to cpu",
+            )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = _LOG_FATAL
         source = model if isinstance(model, bytes) else str(model)
+        providers = list(dict.fromkeys([*([provider] if provider else []), "CPUExecutionProvider"]))
         with _convert_errors():
-            self._session: Any = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+            self._session: Any = onnxruntime.InferenceSession(source, options, providers=providers)
 
         self.takes_batches = any(given.name == MASK for given in self._session.get_inputs())
         """True if the graph has a mask."""
