@@ -15,6 +15,7 @@ from loopback import Answer, Endpoint, in_json, serve
 
 from weft.errors import BadModelOutput, ConfigError, MissingExtra, ModelUnavailable
 from weft.models.embedders.openai import OpenAIEmbedder, RequestLimits
+from weft.models.llm.budget import Account, Bounds
 
 KEY = "sk-very-secret-key"
 
@@ -94,6 +95,14 @@ def test_the_request_is_what_the_api_asks_for(endpoint: Endpoint) -> None:
 
     assert endpoint.requests == [{"model": "some-model", "input": ["a", " ", "\ufffd"], "dimensions": 3}]
     assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_large_calls_are_preferred_unless_the_cost_is_limited(endpoint: Endpoint) -> None:
+    """A call then has several requests at once; at a cost limit a large call would be lost."""
+    limited = Account(price=(1.0, 0.0), bounds=Bounds(cost=1.0))
+
+    assert open_embedder(endpoint, limits=RequestLimits(texts=10, parallel=3)).texts_per_call == 30
+    assert OpenAIEmbedder("any", api_key=KEY, base_url=endpoint.url, account=limited).texts_per_call == 0
 
 
 def test_no_texts_make_no_request(embedder: OpenAIEmbedder, endpoint: Endpoint) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import ClassVar
 
 import pytest
 from making import adopt
@@ -182,3 +183,24 @@ def test_ctrl_c_does_not_wait_for_the_model_to_finish(database):
         index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
     assert embedder.begun == [True]
     assert store.find_documents(Filter(), limit=1) == []
+
+
+@pytest.mark.parametrize("preferred, expected", [(0, TEXTS_PER_GROUP), (100, 100), (1000, 150)])
+def test_an_embedder_that_is_faster_with_large_calls_gets_them(database, preferred, expected):
+    """A GPU or a remote endpoint names its size; others get the usual groups."""
+
+    class Bulk(FakeEmbedder):
+        texts_per_call = preferred
+        calls: ClassVar[list[int]] = []
+
+        def embed(self, texts, *, kind="document"):
+            self.calls.append(len(texts))
+            return super().embed(texts, kind=kind)
+
+    embedder = Bulk()
+    store = adopt(database.store("default"), embedder)
+    receipt = index_documents(notes(150), store=store, embedder=embedder, options=SplitOptions())
+
+    assert receipt.added == store.stats().vectors == 150
+    assert embedder.calls[0] == expected
+    assert sum(embedder.calls) == 150

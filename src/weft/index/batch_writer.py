@@ -18,7 +18,7 @@ from weft.errors import ModelError
 from weft.index.plan import Draft, Plan, make_batch
 from weft.index.progress import ReceiptBuilder
 from weft.index.reembed import find_new_fact_entities
-from weft.models.base import Embedder, Interruptible
+from weft.models.base import BulkEmbedder, Embedder, Interruptible
 from weft.records import Batch, Vector
 from weft.store.base import Store
 
@@ -164,10 +164,11 @@ def make_batches(
 
 
 def _embed(texts: Sequence[str], embedder: Embedder, *, on_texts: Callable[[int], None]) -> list[Vector]:
-    """Return the vectors of texts; each call of the embedder gets at most `MAX_TEXTS_PER_CALL` of them."""
+    """Return the vectors of texts; each call of the embedder gets at most four groups of them."""
     rows: list[Vector] = []
-    for start in range(0, len(texts), MAX_TEXTS_PER_CALL):
-        part = texts[start : start + MAX_TEXTS_PER_CALL]
+    size = 4 * _preferred_size(embedder) or MAX_TEXTS_PER_CALL
+    for start in range(0, len(texts), size):
+        part = texts[start : start + size]
         rows.extend(embedder.embed(part))
         on_texts(len(part))
     return rows
@@ -185,6 +186,16 @@ def count_texts(plan: Plan) -> int:
     return len(plan.texts) + len(plan.entity_texts)
 
 
-def is_full(group: Sequence[Plan | Draft]) -> bool:
-    """Return True if a group is large enough for one transaction."""
-    return sum(len(plan.texts) for plan in group) >= TEXTS_PER_GROUP or len(group) >= TEXTS_PER_GROUP
+def group_size(embedder: Embedder | None) -> int:
+    """Return the number of chunks of one group: `TEXTS_PER_GROUP`, or what the embedder prefers."""
+    return _preferred_size(embedder) or TEXTS_PER_GROUP
+
+
+def _preferred_size(embedder: Embedder | None) -> int:
+    model: object = embedder
+    return model.texts_per_call if isinstance(model, BulkEmbedder) else 0
+
+
+def is_full(group: Sequence[Plan | Draft], *, size: int) -> bool:
+    """Return True if a group has `size` chunks or documents, enough for one transaction."""
+    return sum(len(plan.texts) for plan in group) >= size or len(group) >= size

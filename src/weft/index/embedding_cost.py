@@ -47,7 +47,7 @@ class EmbedPreview:
     """
 
     def __init__(self, embedder: Embedder | None) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
         self._seen: set[bytes] = set()
         self.embedded = 0
         """Texts that would be embedded."""
@@ -58,11 +58,11 @@ class EmbedPreview:
     @property
     def fingerprint(self) -> str | None:
         """Fingerprint of the embedder; None without an embedder."""
-        return self._embedder.card.fingerprint if self._embedder else None
+        return self.embedder.card.fingerprint if self.embedder else None
 
     def add(self, texts: Sequence[str]) -> None:
         """Count one call."""
-        embedder: object = self._embedder
+        embedder: object = self.embedder
         if embedder is None:
             return
         new = list(texts)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.errors import ClaimLost, ConfigError, InputError, MissingExtra, ModelError, StoreError, StoreUnavailable
-from weft.index.batch_writer import count_texts, is_full, make_batches
+from weft.index.batch_writer import count_texts, group_size, is_full, make_batches
 from weft.index.embedding_cost import Meter
 from weft.index.job_queue import Components, read_payload
 from weft.index.note_facts import FactReader
@@ -173,7 +173,7 @@ class Worker:
                     self._write([(job, plan)])
                     continue
                 group.append((job, plan))
-                if is_full([plan for _, plan in group]):
+                if is_full([plan for _, plan in group], size=group_size(self._components.embedder)):
                     self._write(group)
                     group = []
             if once or not group:

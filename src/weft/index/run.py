@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from weft.config import SplitOptions
 from weft.errors import BoundReached
-from weft.index.batch_writer import BatchWriter, collect_texts, is_full
+from weft.index.batch_writer import BatchWriter, collect_texts, group_size, is_full
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
 from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
@@ -57,7 +57,7 @@ def index_documents(
         return make(item) if isinstance(item, Document) else compare(item, store=store)
 
     with _stop_at_limit(counts), BatchWriter(store, embedder, counts=counts) as writer:
-        for drafts in _group_drafts(items, draft=draft, counts=counts, flush=writer.flush):
+        for drafts in _group_drafts(items, draft=draft, counts=counts, size=group_size(embedder), flush=writer.flush):
             plans = extract_group(drafts, extractor, fact_reader)
             if plans:
                 writer.submit(plans)
@@ -87,7 +87,7 @@ def preview_documents(
         extractor = extractor.offline(sample=sample)
     counts, known, sentences = ReceiptBuilder(), set[str](), dict[str, str]()
     draft = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
-    for drafts in _group_drafts(items, draft=draft, counts=counts):
+    for drafts in _group_drafts(items, draft=draft, counts=counts, size=group_size(embedding.embedder)):
         plans = extract_group(drafts, extractor, fact_reader)
         for plan in plans:
             counts.add_document(plan.document.source, plan.outcome, chunks=len(plan.chunks), facts=len(plan.facts))
@@ -111,10 +111,11 @@ def _group_drafts(
     *,
     draft: Callable[[Item], Made | None],
     counts: ReceiptBuilder,
+    size: int,
     flush: Callable[[str], None] = lambda source: None,
 ) -> Iterator[list[Made]]:
     """
-    Yield groups of drafts, each large enough for one transaction; count unchanged documents.
+    Yield groups of drafts, each with `size` chunks or documents; count unchanged documents.
 
     `flush` writes pending documents of a source. They must be written first, because a draft is compared with the
     stored document of its source.
@@ -131,7 +132,7 @@ def _group_drafts(
             counts.add_document(source, "unchanged")
             continue
         group.append(made)
-        if is_full(group):
+        if is_full(group, size=size):
             yield group
             group = []
     if group:

@@ -62,6 +62,15 @@ class IncrementalEmbedder(Protocol):
 
 
 @runtime_checkable
+class BulkEmbedder(Protocol):
+    """An embedder that is much faster with large calls, because it sends requests in parallel or runs on a GPU."""
+
+    @property
+    def texts_per_call(self) -> int:
+        """Number of document texts that one call should have; 0 if the caller may decide."""
+
+
+@runtime_checkable
 class BilledEmbedder(Protocol):
     """An embedder whose requests are counted and may cost money."""
 

@@ -199,6 +199,11 @@ class OpenAIEmbedder:
         self._transport.close()
 
     @property
+    def texts_per_call(self) -> int:
+        """Texts of `parallel` requests; 0 with a cost limit, at which a large call would not be written."""
+        return 0 if self._account.has_bounds else self._limits.texts * self._limits.parallel
+
+    @property
     def usage(self) -> Usage:
         """Usage so far for documents."""
         return self._account.total

@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.models.base import (
     BilledEmbedder,
+    BulkEmbedder,
     Embedder,
     IncrementalEmbedder,
     Interruptible,
@@ -88,6 +89,11 @@ class CachedEmbedder:
             with self._lock:
                 self._cached += len(texts) - len(missing) - len(lost)
         return np.stack([known[digest] for digest in digests])
+
+    @property
+    def texts_per_call(self) -> int:
+        """Preference of the inner embedder; 0 unless it is a `BulkEmbedder`."""
+        return self._inner.texts_per_call if isinstance(self._inner, BulkEmbedder) else 0
 
     @property
     def usage(self) -> Usage:

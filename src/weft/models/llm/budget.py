@@ -54,6 +54,11 @@ class Account:
         self._taken = Usage()
 
     @property
+    def has_bounds(self) -> bool:
+        """True if a limit is set."""
+        return self._bounds != Bounds()
+
+    @property
     def total(self) -> Usage:
         """Usage of all requests so far."""
         return self._total
