@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loading import Load
+from loading import Load, only_document
 
 from weft.load.file_reader import LoadError
 from weft.load.formats.markdown import parse_markdown
@@ -228,3 +228,20 @@ def test_attribute_blocks_are_no_part_of_titles_and_headings(heading: str, title
     assert document.title == title
     assert sections[-1].heading[-1] == title
     assert heading in document.text
+
+
+def test_components_of_mdx_are_removed_and_lines_stay(load: Load, tmp_path: Path) -> None:
+    """Imports and tags are not text; titles of components and code are."""
+    text = (
+        "import Tabs from 'x'\nexport const a = {\n  b: 1,\n}\n\n# Install\n\n<Tabs groupId=\"os\">\n<Card\n"
+        '  title="Linux"\n  icon={x}\n>\nRead <Link to="/x">this</Link>.{/* hidden */}\n'
+        '</Card>\n```jsx\n<Tabs a="b">\n```'
+    )
+    (tmp_path / "a.mdx").write_text(text)
+    document = only_document(load())
+
+    lines = document.text.split("\n")
+    assert [line for line in lines if line] == [
+        "# Install", "Linux", "Read this.", "```jsx", '<Tabs a="b">', "```",
+    ]  # fmt: skip
+    assert lines[12] == "Read this." and text.split("\n")[12].startswith("Read")

@@ -20,11 +20,12 @@ from weft.text.code.grammar import find_grammar, grammar_version, installed_gram
 from weft.text.code.module_names import module_name
 from weft.text.code.sections import syntax_sections
 from weft.text.exchanges import TurnTimes, exchange_sections
+from weft.text.flavours import plain_text
 from weft.text.ids import chunk_id
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
 
-VERSION = 2
+VERSION = 3
 """Part of every content hash. A new version makes `weft index` split every document again."""
 
 
@@ -78,7 +79,12 @@ def installed_version() -> str:
 
 
 def indexed_text(title: str, heading: tuple[str, ...], text: str) -> str:
-    """Return the text of a chunk that is embedded and keyword-indexed: title, heading path, body."""
+    """Return the text of a chunk that is embedded and keyword-indexed: title, heading path, body without markup."""
+    return join_text(title, heading, plain_text(text))
+
+
+def join_text(title: str, heading: tuple[str, ...], text: str) -> str:
+    """Return title, heading path and body as one text. Up to version 2, chunk ids derived from it."""
     head = " › ".join(part for part in (title, *heading) if part)
     return f"{head}\n{text}" if head and text else head or text
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from weft.text.flavours import plain_heading
 from weft.text.normalise import UNSPACED
 from weft.text.tokens import count_quarters, estimate_tokens
 
@@ -93,16 +94,9 @@ def code_sections(text: str) -> list[Section]:
     return _sections(text, marks, title="")
 
 
-def strip_attributes(heading: str) -> str:
-    """Return a heading without a closing attribute block: `Slots {#slots}` gives `Slots`, `f {x}` stays."""
-    start = heading.rfind("{") if heading.endswith("}") else -1
-    is_block = start > 0 and heading[start + 1 :].lstrip(": ").startswith(("#", "."))
-    return heading[:start].rstrip() if is_block else heading
-
-
 def _heading(line: str) -> str:
     """Return a heading without its closing `#` marks: `Title ##` gives `Title`, `C#` stays. Empty if too long."""
-    line = strip_attributes(line.strip())
+    line = plain_heading(line.strip())
     bare = line.rstrip("#")
     heading = line if bare and not bare[-1].isspace() else bare.rstrip()
     return heading if len(heading) <= MAX_HEADING_CHARACTERS else ""

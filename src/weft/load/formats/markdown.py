@@ -12,10 +12,11 @@ import yaml
 from weft.config import LoadOptions
 from weft.load.file_reader import PARSER_ERRORS, LoadError, read_text
 from weft.load.file_types import file_title
+from weft.load.formats.mdx import strip_components
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
+from weft.text.flavours import plain_heading
 from weft.text.links import find_link_pages
-from weft.text.structure import strip_attributes
 
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
@@ -55,6 +56,8 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
+    if source.lower().endswith((".mdx", ".mdx.gz")):
+        lines = list(strip_components(lines))
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
@@ -65,7 +68,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     links = find_link_pages(prose)
     return Document(
         source=source,
-        title=str(title).strip() if title else strip_attributes(_find_heading(prose)) or name,
+        title=plain_heading(str(title).strip() if title else _find_heading(prose)) or name,
         text="\n".join(lines),
         form="markdown",
         metadata=to_metadata(nested_to_json({**fields, **({"links": links} if links else {})})),

@@ -20,7 +20,7 @@ from weft.store.relational.session import Namespace, Session, find_active_model
 from weft.store.shared.labels import labels
 from weft.store.shared.unembedded import MAX_COUNTED, report_missing_vectors
 from weft.text.ids import chunk_id
-from weft.text.split import indexed_text
+from weft.text.split import indexed_text, join_text
 
 DOCUMENT_TABLES = ("document", "chunk", "model", "calibration", "edit")
 """Tables whose rows are the source of all others."""
@@ -121,10 +121,13 @@ def _damaged_documents(db: Session, namespace: Namespace) -> list[str]:
     seen: Counter[tuple[str, str]] = Counter()
     expected: Counter[str] = Counter()
     for document, title, id, ordinal, heading, text in db.run("all_chunks", {"namespace": namespace}):
-        indexed = indexed_text(title, tuple(read_list(heading, what=f"the headings of chunk {id!r}")), text)
-        if id != chunk_id(document, indexed, seen[document, indexed]) or ordinal != expected[document]:
+        path = tuple(read_list(heading, what=f"the headings of chunk {id!r}"))
+        # a document that an older version split has ids of texts with their markup
+        texts = {indexed_text(title, path, text), join_text(title, path, text)}
+        ids = {chunk_id(document, indexed, seen[document, indexed]) for indexed in texts}
+        if id not in ids or ordinal != expected[document]:
             damaged[document] = None
-        seen[document, indexed] += 1
+        seen.update((document, indexed) for indexed in texts)
         expected[document] += 1
     return list(damaged)
 
