@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-import snowballstemmer
+import Stemmer
 
 from weft.text.normalise import MARKS, UNSPACED, fold
 
@@ -58,7 +58,7 @@ _INITIALS = re.compile(r"[^\W_](?:\.[^\W_])+")
 _APOSTROPHE = re.compile(r"['’](?:s|S)$|['’]")
 _ELIDED = re.compile(f"['’]({_INNER})")
 _INVISIBLE = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
-_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER = Stemmer.Stemmer("english", 0)  # `_stem` has the cache
 
 _QUESTION_WORDS = (
     "为什么|什么样?|甚么|哪[些个里儿位种年]?|谁|多少|几[个年次位种]?|如何|怎么样?|怎样|为何|何[时地处人]"
