@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from weft.extract import names
 from weft.extract.mentions import find_sentence, may_mention, required_terms
 from weft.extract.names import (
+    LazyWords,
+    NameSet,
     candidate_keys,
     key_words,
     long_keys,
     match_names,
     name_key,
+    pair_keys,
     short_keys,
     singular,
     whole_key,
@@ -235,6 +238,22 @@ def test_a_text_may_hold_every_name_that_is_found_in_it(text):
     for key in candidate_keys(found):
         if match_names(found, {key}):
             assert may_mention(text, {key})
+
+
+@given(TEXTS, st.data())
+def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
+    """Lazy words equal words; the keys looked up for a batch contain every name that the text mentions."""
+    found, lazy = words(text), LazyWords(text)
+    assert list(lazy) == found
+    assert lazy[:2] == found[:2]
+    known = data.draw(st.sets(st.sampled_from(sorted(candidate_keys(found)) or ["none"])))
+    matches = match_names(found, known)
+    assert match_names(lazy, NameSet(known)) == matches
+    heads = {key.partition(" ")[0] for key in known if " " in key}
+    keys, pairs = pair_keys(lazy.texts, heads)
+    longer = {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in known)}
+    possible = keys | long_keys(lazy, longer) | {singular(word) for word in lazy.name_like()}
+    assert {key for key, _, _ in matches} <= possible
 
 
 def test_a_text_is_not_read_for_names_that_it_does_not_hold():

@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeAlias
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.names import SIGNS, is_opening, join_apostrophes, match_names, plain_text, words
+from weft.extract.names import SIGNS, NameSet, is_opening, join_apostrophes, match_names, plain_text, words
 from weft.records import Claim, Word
 from weft.text.analyzer import terms
 
@@ -52,7 +53,7 @@ class ChunkMentions:
 def find_mentions(
     text: str,
     *,
-    known: Collection[str],
+    known: Collection[str] | NameSet,
     about: Collection[str],
     found: Sequence[Word],
     matches: Sequence[Match] | None = None,
@@ -64,7 +65,8 @@ def find_mentions(
     """
     matches = match_names(found, known) if matches is None else matches
     counts = Counter(key for key, _, _ in matches)
-    subjects = sorted(key for key in about if key in known)
+    names = known.keys if isinstance(known, NameSet) else known
+    subjects = sorted(key for key in about if key in names)
     for key in subjects:
         counts[key] = max(1, counts[key])
     claims = [
@@ -157,13 +159,14 @@ def derived_weight(type: str, *, support: int) -> float:
     return min(base + 4.0, base + (support.bit_length() - 1) * 0.5 + (support > 1) * 0.5)
 
 
-def required_terms(key: str) -> list[set[str]]:
+def required_terms(key: str) -> list[frozenset[str]]:
     """Return groups of terms, one per word of a key. Every chunk with a mention contains a term of each group."""
     return [_spellings(word.text) for word in words(key)]
 
 
-def _spellings(word: str) -> set[str]:
-    return {term for form in _plurals(word) for term in terms(form)}
+@lru_cache(maxsize=65536)
+def _spellings(word: str) -> frozenset[str]:
+    return frozenset(term for form in _plurals(word) for term in terms(form))
 
 
 def _plurals(key: str) -> list[str]:

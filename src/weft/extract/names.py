@@ -21,6 +21,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
+from typing import overload
 
 from weft.extract.lexicon import OPENERS
 from weft.records import Word
@@ -110,10 +111,45 @@ def words(text: str) -> list[Word]:
 
 def iter_words(text: str, start: int = 0) -> Iterator[Word]:
     """Yield the words of `text` from offset `start`."""
-    pattern = _WORD
+    return (Word(*_read(match[0]), *match.span()) for match in _word_pattern(text).finditer(text, start))
+
+
+def _word_pattern(text: str) -> re.Pattern[str]:
     if text.isascii() or not _NOT_PLAIN.search(text):
-        pattern = _SIGNED_WORD if "+" in text or "#" in text else _PLAIN_WORD
-    return (Word(*_read(match[0]), *match.span()) for match in pattern.finditer(text, start))
+        return _SIGNED_WORD if "+" in text or "#" in text else _PLAIN_WORD
+    return _WORD
+
+
+class LazyWords(Sequence[Word]):
+    """The words of a text, as `words` returns them. A `Word` is made when it is accessed, which takes half the time."""
+
+    __slots__ = ("_matches", "_read", "texts")
+
+    def __init__(self, text: str) -> None:
+        self._matches = list(_word_pattern(text).finditer(text))
+        self._read = [_read(match[0]) for match in self._matches]
+        self.texts = [folded for folded, _ in self._read]
+        """Folded words."""
+
+    @overload
+    def __getitem__(self, at: int) -> Word: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Word]: ...
+    def __getitem__(self, at: int | slice) -> Word | list[Word]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        return Word(*self._read[at], *self._matches[at].span())
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def name_like(self) -> Iterator[str]:
+        """Yield the folded words that are written like a name."""
+        return (folded for folded, is_name_like in self._read if is_name_like)
+
+
+def _texts(found: Sequence[Word]) -> Sequence[str]:
+    return found.texts if isinstance(found, LazyWords) else [word.text for word in found]
 
 
 def sign_end(text: str, end: int) -> int:
@@ -244,10 +280,10 @@ def _is_article(word: str, after: str) -> bool:
     return not (after.isascii() and ((len(after) == 1 and after.isalpha()) or after.removesuffix("s").isdigit()))
 
 
-def keys_at(found: Sequence[Word], at: int, *, longest: int = MAX_KEY_WORDS) -> list[tuple[int, str]]:
-    """Return (number of words, key) of all runs of words that begin at word `at`, longest first."""
-    first = found[at].text
-    after = found[at + 1].text if at + 1 < len(found) else ""
+def keys_at(texts: Sequence[str], at: int, *, longest: int = MAX_KEY_WORDS) -> list[tuple[int, str]]:
+    """Return (number of words, key) of all runs of folded words that begin at word `at`, longest first."""
+    first = texts[at]
+    after = texts[at + 1] if at + 1 < len(texts) else ""
     if _is_article(first, after):  # a name begins after its article; an article alone is an ordinary word
         return [(1, first)]
     is_cjk = _is_cjk(first)
@@ -255,18 +291,19 @@ def keys_at(found: Sequence[Word], at: int, *, longest: int = MAX_KEY_WORDS) -> 
     limit = MAX_CJK_CHARACTERS if is_cjk else max(longest, MAX_CJK_CHARACTERS * is_mixed)
     keys = [(1, singular(first))]
     raw, size = first, 1
-    for word in found[at + 1 : at + limit]:
-        was_cjk, is_cjk = is_cjk, _is_cjk(word.text)
+    for word in texts[at + 1 : at + limit]:
+        was_cjk, is_cjk = is_cjk, _is_cjk(word)
         gap = "" if was_cjk and is_cjk else " "
         size += 1
-        keys.append((size, raw + gap + singular(word.text)))
-        raw += gap + word.text
+        keys.append((size, raw + gap + singular(word)))
+        raw += gap + word
     return keys[::-1]
 
 
 def candidate_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> set[str]:
     """Return the keys of all runs of words, for lookup in the dictionary."""
-    return {key for at in range(len(found)) for _, key in keys_at(found, at, longest=longest) if key}
+    texts = _texts(found)
+    return {key for at in range(len(texts)) for _, key in keys_at(texts, at, longest=longest) if key}
 
 
 def short_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> tuple[set[str], set[str]]:
@@ -277,31 +314,75 @@ def short_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> tuple[
     """
     keys: set[str] = set()
     pairs: set[str] = set()
-    for at, word in enumerate(found):
-        after = found[at + 1].text if at + 1 < len(found) else ""
-        if _is_cjk(word.text) or _is_cjk(after):
-            keys |= {key for _, key in keys_at(found, at, longest=longest)}
+    texts = _texts(found)
+    for at, word in enumerate(texts):
+        after = texts[at + 1] if at + 1 < len(texts) else ""
+        if _is_cjk(word) or _is_cjk(after):
+            keys |= {key for _, key in keys_at(texts, at, longest=longest)}
             continue
-        keys.add(singular(word.text))
-        if after and not _is_article(word.text, after):
-            keys.add(f"{word.text} {singular(after)}")
-            pairs.add(f"{word.text} {after}")
+        keys.add(singular(word))
+        if after and not _is_article(word, after):
+            keys.add(f"{word} {singular(after)}")
+            pairs.add(f"{word} {after}")
+    return keys, pairs
+
+
+def pair_keys(texts: Sequence[str], heads: Collection[str]) -> tuple[set[str], set[str]]:
+    """
+    Return what `short_keys` returns, without keys of one word and without pairs whose first word is not in `heads`.
+
+    The caller looks up the first words of names (`heads`) and the single words for many texts at once.
+    """
+    keys: set[str] = set()
+    pairs: set[str] = set()
+    last = len(texts) - 1
+    for at, word in enumerate(texts):
+        if word not in heads and word.isascii():
+            if at < last and not texts[at + 1].isascii() and _is_cjk(texts[at + 1]):
+                keys |= {key for _, key in keys_at(texts, at)}
+            continue
+        after = texts[at + 1] if at < last else ""
+        if _is_cjk(word) or _is_cjk(after):
+            keys |= {key for _, key in keys_at(texts, at)}
+        elif after and word in heads and not _is_article(word, after):
+            keys.add(f"{word} {singular(after)}")
+            pairs.add(f"{word} {after}")
     return keys, pairs
 
 
 def long_keys(found: Sequence[Word], pairs: Collection[str], *, longest: int = MAX_KEY_WORDS) -> set[str]:
     """Return the keys of three and more words of a text that begin with one of `pairs`."""
+    texts = _texts(found)
     return {
         key
-        for at in range(len(found) - 2)
-        if f"{found[at].text} {found[at + 1].text}" in pairs
-        for size, key in keys_at(found, at, longest=longest)
+        for at in range(len(texts) - 2)
+        if f"{texts[at]} {texts[at + 1]}" in pairs
+        for size, key in keys_at(texts, at, longest=longest)
         if size > 2
     }
 
 
+class NameSet:
+    """Known names, prepared for the search in many texts."""
+
+    __slots__ = ("keys", "longest", "sizes")
+
+    def __init__(self, keys: Collection[str], *, longest: int = MAX_KEY_WORDS) -> None:
+        self.keys = keys
+        self.longest = longest
+        self.sizes: dict[str, int] = {}
+        """First word of a name → number of words of the longest such name."""
+        sizes = self.sizes
+        for key in keys:
+            head, size = key.partition(" ")[0], key.count(" ") + 1
+            if not key.isascii():
+                head, size = key[0] if _is_cjk(key[:1]) else head, longest
+            if size > sizes.get(head, 0):
+                sizes[head] = size
+
+
 def match_names(
-    found: Sequence[Word], known: Collection[str], *, longest: int = MAX_KEY_WORDS
+    found: Sequence[Word], known: Collection[str] | NameSet, *, longest: int = MAX_KEY_WORDS
 ) -> list[tuple[str, int, int]]:
     """
     Return (key, index of the first word, number of words) of the known names in a text, in order, without overlap.
@@ -310,26 +391,22 @@ def match_names(
     match every sentence. A sentence opener such as `It` matches only after another word. A single CJK character matches
     only alone or next to a particle: `宋` does not match in `宋体`.
     """
-    sizes: dict[str, int] = {}
-    """First word of a name → number of words of the longest such name."""
-    for key in known:
-        head, size = key.partition(" ")[0], key.count(" ") + 1
-        if not key.isascii():
-            head, size = key[0] if _is_cjk(key[:1]) else head, longest
-        sizes[head] = max(size, sizes.get(head, 0))
+    names = known if isinstance(known, NameSet) else NameSet(known, longest=longest)
+    keys, sizes = names.keys, names.sizes
+    texts = _texts(found)
     matches: list[tuple[str, int, int]] = []
-    at = 0
-    while at < len(found):
-        word = found[at]
-        step = 1
-        most = max(sizes.get(word.text, 0), sizes.get(singular(word.text), 0))
-        if most:
-            for size, key in keys_at(found, at, longest=min(most, longest)):
-                if key in known and (size > 1 or _stands_alone(found, at)):
-                    matches.append((key, at, size))
-                    step = size
-                    break
-        at += step
+    end = 0
+    for at, text in enumerate(texts):  # hot loop; only a word in `s` has another singular
+        if text not in sizes and not (text[-1:] == "s" and singular(text) in sizes):
+            continue
+        if at < end:
+            continue
+        most = max(sizes.get(text, 0), sizes.get(singular(text), 0))
+        for size, key in keys_at(texts, at, longest=min(most, names.longest)):
+            if key in keys and (size > 1 or _stands_alone(found, at)):
+                matches.append((key, at, size))
+                end = at + size
+                break
     return matches
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 
 from weft.text.normalise import fold, squeeze
@@ -36,6 +37,7 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
     return "c" + digest((document, text, str(occurrence)), size=12)
 
 
+@lru_cache(maxsize=65536)
 def entity_id(namespace: str, key: str) -> str:
     """Return the id of an entity: `e` and 24 hexadecimal digits."""
     return "e" + digest((namespace, key), size=12)

@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from weft.extract.mentions import ChunkMentions, find_mentions, may_mention
-from weft.extract.names import long_keys, match_names, short_keys, words
+from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
 from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
-BATCH_CHUNKS = 32
-"""Chunks whose candidate names are looked up in one statement."""
+BATCH_CHUNKS = 512
+"""Chunks whose candidate names are looked up in one statement. Most of their words are equal, and looked up once."""
 
 
 class ChunkText(NamedTuple):
@@ -121,7 +121,7 @@ class MentionChanges:
     ) -> Read | None:
         """Add new names to a chunk; return it if its mentions changed, else None."""
         known = self._names[chunk] | old.keys()
-        found = words(text.text)
+        found = LazyWords(text.text)
         matches = match_names(found, known)
         if chunk not in self._about and self._names[chunk].isdisjoint(key for key, _, _ in matches):
             return None
@@ -138,19 +138,30 @@ class MentionChanges:
     def _read_whole(self, chunks: Collection[int]) -> list[Read]:
         texts = read_texts(self._db, chunks, namespace=self._namespace)
         subjects = read_subjects(self._db, chunks, namespace=self._namespace)
-        found = {chunk: words(text) for chunk, (text, _) in texts.items()}
-        short = {chunk: short_keys(found[chunk]) for chunk in texts}
-        pairs = find_key_prefixes(self._db, self._namespace, set().union(*(pairs for _, pairs in short.values())))
-        possible = {chunk: short[chunk][0] | long_keys(found[chunk], pairs) | subjects[chunk] for chunk in texts}
-        numbers = self._numbers(set().union(*possible.values()))
+        found = {chunk: LazyWords(text) for chunk, (text, _) in texts.items()}
+        numbers = self._numbers(self._possible_keys(found.values()).union(*subjects.values()))
+        known = NameSet(numbers)
         old = self._old([chunk for chunk in texts if not self._whole[chunk]])
         reads: list[Read] = []
         for chunk, (text, id) in texts.items():
-            known, about = {key for key in possible[chunk] if key in numbers}, subjects[chunk]
+            about = subjects[chunk]
             named = find_mentions(text, known=known, about=about, found=found[chunk])
             self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
             reads.append(Read(chunk, id, named.claims, is_new=self._whole[chunk]))
         return reads
+
+    def _possible_keys(self, found: Collection[LazyWords]) -> set[str]:
+        """Return the keys that texts may contain. Each word and pair of words is looked up once for all texts."""
+        every = set().union(*(text.texts for text in found))
+        heads = find_key_prefixes(self._db, self._namespace, every)
+        keys = {singular(word) for word in set().union(*(text.name_like() for text in found))}
+        pairs: set[str] = set()
+        for text in found:
+            short, beginnings = pair_keys(text.texts, heads)
+            keys |= short
+            pairs |= beginnings
+        pairs = find_key_prefixes(self._db, self._namespace, pairs)
+        return keys.union(*(long_keys(text, pairs) for text in found))
 
     def _write(
         self,
@@ -169,7 +180,7 @@ class MentionChanges:
         for rows, collected, sign in ((old, self._deleted, -1), (new, self._new, 1)):
             for mention in (rows[key] for key in changed if key in rows):
                 self._count(mention.entity, sign * mention.count, sign)
-                collected.append({**same, **mention._asdict()})
+                collected.append({**same, "entity": mention[0], "count": mention[1], "about": mention[2]})
 
     def _count(self, entity: int, mentions: int, chunks: int) -> None:
         self._counts[entity][0] += mentions
@@ -188,7 +199,7 @@ class MentionChanges:
 
 
 def find_key_prefixes(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:
-    """Return the word pairs that start a longer key."""
+    """Return the words, or pairs of words, that start a longer key."""
     values = {"namespace": namespace, "pairs": json.dumps(sorted(pairs), ensure_ascii=False)}
     return {pair for (pair,) in db.run("known_beginnings", values)}
 

@@ -331,13 +331,16 @@ class GraphChanges:
         before = {Pair(claim.source, claim.target, claim.type) for claim in old if claim.origin == origin}
         after = {Pair(claim.source, claim.target, claim.type): claim for claim in claims}
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        self._deleted_claims += [{**key, **pair._asdict()} for pair in before - after.keys()]
+        self._deleted_claims += [
+            {**key, "source": source, "target": target, "type": type} for source, target, type in before - after.keys()
+        ]
         added = after.keys() - before if origin == DERIVED else after.keys()
+        place = tie_rank(id)
         for pair in sorted(added):
             claim = after[pair]
             self._new_claims.append(
                 {
-                    **key, **pair._asdict(), "place": tie_rank(id),
+                    **key, "source": pair[0], "target": pair[1], "type": pair[2], "place": place,
                     "weight": claim.weight, "description": claim.description, "extractor": claim.extractor,
                 }
             )  # fmt: skip
