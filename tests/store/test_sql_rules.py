@@ -59,7 +59,7 @@ ONLY_SQLITE = {
     "namespace_state": "read indexes beside the file",
     "number_missing_terms": "postings",
     "number_terms": "postings",
-    "read_posting": "postings",
+    "read_block": "postings",
     "sample_entity_vectors": "read indexes beside the file",
     "sample_numbered_vectors": "read indexes beside the file",
     "sample_terms": "read indexes beside the file",

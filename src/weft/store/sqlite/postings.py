@@ -74,22 +74,36 @@ class TermChanges:
     def apply(self) -> None:
         """Write the changed blocks and the document frequencies of their terms; delete empty blocks."""
         counts: Counter[str] = Counter()
-        for term, block in sorted(self._removed.keys() | self._added.keys()):
-            key = {"namespace": self._namespace, "term": term, "block": block}
-            old = self._db.one("read_posting", key) or b""
-            entries = merge_entries(
-                old, removed=self._removed.get((term, block)), added=self._added.get((term, block), {})
-            )
-            if entries:
-                self._db.run("write_posting", {**key, "entries": entries})
-            elif old:
-                self._db.run("delete_posting", key)
-            counts[term] += (len(entries) - len(old)) // ENTRY.size
         key = {"namespace": self._namespace}
+        written, deleted = [], []
+        stored = self._read_blocks()
+        for at in sorted(self._removed.keys() | self._added.keys()):
+            term, block = at
+            old = stored.get(at, b"")
+            entries = merge_entries(old, removed=self._removed.get(at), added=self._added.get(at, {}))
+            if entries:
+                written.append({**key, "term": term, "block": block, "entries": entries})
+            elif old:
+                deleted.append({**key, "term": term, "block": block})
+            counts[term] += (len(entries) - len(old)) // ENTRY.size
+        self._db.run_many("write_posting", written)
+        self._db.run_many("delete_posting", deleted)
         rows = [{**key, "term": term, "chunks": change} for term, change in counts.items() if change]
         self._db.run_many("add_term", rows)
         self._db.run_many("drop_term", [{**key, "term": term} for term, change in counts.items() if change < 0])
         self._db.run_many("number_terms", [{**key, "chunk": number} for number in sorted(self._numbers)])
+
+    def _read_blocks(self) -> dict[tuple[str, int], bytes]:
+        """Return the stored blocks that change, by term and block number. One statement reads all terms of a block."""
+        terms: dict[int, list[str]] = defaultdict(list)
+        for term, block in self._removed.keys() | self._added.keys():
+            terms[block].append(term)
+        found: dict[tuple[str, int], bytes] = {}
+        for block, wanted in sorted(terms.items()):
+            values = {"namespace": self._namespace, "block": block}
+            rows = self._db.run("read_block", {**values, "terms": json.dumps(sorted(wanted), ensure_ascii=False)})
+            found.update(((term, block), entries) for term, entries in rows)
+        return found
 
 
 def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> bytes:
@@ -152,13 +166,14 @@ def document_frequencies(postings: Mapping[tuple[str, int], bytes]) -> dict[str,
     return dict(counts)
 
 
-def find_chunks_with_terms(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
+def find_chunks_with_terms(
+    db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]], counts: Mapping[str, int]
+) -> set[int]:
     """
-    Return the numbers of the chunks that contain a term of every group.
+    Return the numbers of the chunks that contain a term of every group. `counts` are the document frequencies.
 
     All blocks of the rarest group are read, then only the blocks of the remaining chunks.
     """
-    counts = db.count_terms(namespace, {term for group in groups for term in group})
     by_frequency = sorted((sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group)
     if not all(count for count, _ in by_frequency):
         return set()

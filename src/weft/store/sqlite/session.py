@@ -157,8 +157,11 @@ class SqliteSession:
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
+        terms = {term for groups in wanted.values() for group in groups for term in group}
+        counts = self.count_terms(namespace, terms)
         return {
-            name: find_chunks_with_terms(self, namespace=namespace, groups=groups) for name, groups in wanted.items()
+            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts)
+            for name, groups in wanted.items()
         }
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────

@@ -213,8 +213,9 @@ SELECT chunk, vector FROM chunk_vector WHERE model = :model;
 -- name: count_vectors
 SELECT count(*) FROM chunk_vector WHERE model = :model;
 
--- name: read_posting
-SELECT entries FROM posting WHERE namespace = :namespace AND term = :term AND block = :block;
+-- name: read_block
+SELECT p.term, p.entries FROM json_each(:terms) AS k
+CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = k.value AND p.block = :block;
 
 -- name: write_posting
 INSERT INTO posting (namespace, term, block, entries) VALUES (:namespace, :term, :block, :entries)
