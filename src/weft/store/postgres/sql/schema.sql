@@ -388,7 +388,7 @@ CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extract
 CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin NOT IN ('', '*');
 CREATE INDEX claim_given ON weft.claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
-CREATE INDEX claim_by_target ON weft.claim (namespace, target);
+CREATE INDEX claim_by_target ON weft.claim (namespace, target) WHERE origin <> '*'; -- no query needs derived claims
 CREATE INDEX entity_by_same ON weft.entity (namespace, same_as);
 CREATE INDEX entity_by_head ON weft.entity (namespace, head);
 CREATE INDEX entity_by_letters ON weft.entity (namespace, letters);

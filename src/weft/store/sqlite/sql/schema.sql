@@ -153,7 +153,7 @@ CREATE TABLE claim (
 CREATE INDEX claim_by_pair ON claim (namespace, source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin NOT IN ('', '*');
 CREATE INDEX claim_given ON claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
-CREATE INDEX claim_by_target ON claim (namespace, target);
+CREATE INDEX claim_by_target ON claim (namespace, target) WHERE origin <> '*'; -- no query needs derived claims
 
 CREATE TABLE entity (
     number INTEGER PRIMARY KEY,

@@ -255,12 +255,13 @@ CROSS JOIN LATERAL (
 ) AS given;
 
 -- name: claims_of_keys
+-- Stated claims of new entities, which derived claims do not have yet.
 SELECT c.source, c.target, c.type FROM weft.claim AS c
-WHERE c.namespace = :namespace
+WHERE c.namespace = :namespace AND c.origin <> '*'
     AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
 UNION
 SELECT c.source, c.target, c.type FROM weft.claim AS c
-WHERE c.namespace = :namespace
+WHERE c.namespace = :namespace AND c.origin <> '*'
     AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: delete_relation

@@ -45,14 +45,15 @@ SELECT k.value,
         WHERE c.namespace = :namespace AND c.source = k.value AND c.origin >= '@' AND c.origin < 'A'
     ) OR EXISTS (
         SELECT 1 FROM weft.claim AS c
-        WHERE c.namespace = :namespace AND c.target = k.value AND c.origin >= '@' AND c.origin < 'A'
+        WHERE c.namespace = :namespace AND c.target = k.value AND c.origin <> '*'
+            AND c.origin >= '@' AND c.origin < 'A'
     )
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 
 -- name: links_by_stem
 SELECT c.chunk, c.source, c.target FROM jsonb_array_elements(:ranges::jsonb) AS k(value)
 JOIN weft.claim AS c ON c.namespace = :namespace AND c.target >= k.value ->> 0 AND c.target < k.value ->> 1
-WHERE c.origin = '';
+WHERE c.origin = '' AND c.origin <> '*'; -- the second condition allows the index
 
 -- name: links_at
 -- Links whose resolved claims start or end at one of these keys.
@@ -61,7 +62,7 @@ WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A'
     AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
 UNION
 SELECT c.chunk, c.origin FROM weft.claim AS c
-WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A'
+WHERE c.namespace = :namespace AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
     AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: chunk_links

@@ -200,11 +200,12 @@ CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  --
 CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
 
 -- name: claims_of_keys
+-- Stated claims of new entities, which derived claims do not have yet.
 SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.source = k.value
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.source = k.value AND c.origin <> '*'
 UNION
 SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value;
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value AND c.origin <> '*';
 
 -- name: delete_relation
 DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;

@@ -37,17 +37,17 @@ SELECT k.value,
     ),
     EXISTS (
         SELECT 1 FROM claim
-        WHERE namespace = :namespace AND source = k.value AND origin >= '@' AND origin < 'A'
+        WHERE namespace = :namespace AND source = k.value AND origin <> '*' AND origin >= '@' AND origin < 'A'
     ) OR EXISTS (
         SELECT 1 FROM claim
-        WHERE namespace = :namespace AND target = k.value AND origin >= '@' AND origin < 'A'
+        WHERE namespace = :namespace AND target = k.value AND origin <> '*' AND origin >= '@' AND origin < 'A'
     )
 FROM json_each(:keys) AS k;
 
 -- name: links_by_stem
 SELECT c.chunk, c.source, c.target FROM json_each(:ranges) AS k
 CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target >= k.value ->> 0 AND c.target < k.value ->> 1
-WHERE c.origin = '';
+WHERE c.origin = '' AND c.origin <> '*'; -- the second condition allows the index
 
 -- name: links_at
 -- Links whose resolved claims start or end at one of these keys.
@@ -56,7 +56,8 @@ CROSS JOIN claim AS c INDEXED BY claim_given
     ON c.namespace = :namespace AND c.source = k.value AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
 UNION
 SELECT c.chunk, c.origin FROM json_each(:keys) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value AND c.origin >= '@' AND c.origin < 'A';
+CROSS JOIN claim AS c
+    ON c.namespace = :namespace AND c.target = k.value AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A';
 
 -- name: chunk_links
 SELECT k.number, k.id, k.document, c.source, c.target, c.weight, c.description, c.extractor
