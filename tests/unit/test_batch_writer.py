@@ -131,6 +131,23 @@ def test_where_reading_takes_long_nothing_waits_to_be_written(database):
     assert len(steps) == 3 * TEXTS_PER_GROUP
 
 
+def test_groups_that_are_embedded_quickly_share_a_transaction(database, embedder, monkeypatch):
+    """The first group is written at once; the others wait for the next transaction, which writes them together."""
+    monkeypatch.setattr("weft.index.batch_writer.COMMIT_SECONDS", 1e9)
+    store = adopt(database.store("default"), embedder)
+    write, written = store.write, []
+
+    def count(*batches):
+        written.append(len(batches))
+        write(*batches)
+
+    monkeypatch.setattr(store, "write", count)
+    index_documents(notes(6 * TEXTS_PER_GROUP), store=store, embedder=embedder, options=SplitOptions())
+
+    assert sum(written) == store.stats().documents == 6 * TEXTS_PER_GROUP
+    assert len(written) < 6
+
+
 class Slow(FakeEmbedder):
     """Takes longer than reading does."""
 

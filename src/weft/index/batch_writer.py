@@ -1,14 +1,17 @@
 """
 Embedding and writing of planned documents, overlapped with planning the next ones.
 
-    caller:        plan 1 │ plan 2  │ plan 3  │ write 1 │ plan 4  │ write 2 │ …
+    caller:        plan 1 │ plan 2  │ plan 3  │ write 1 and 2 │ plan 4  │ write 3 │ …
     embed thread:         │ embed 1 ┴ embed 2 ┴ embed 3 ┴ …
 
-A number stands for one group of documents: one transaction, and one call of the embedder unless a document is large.
+A number stands for one group of documents: one call of the embedder unless a document is large. One transaction writes
+all groups that were embedded since the last one: a name that they share is resolved once.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,17 +27,23 @@ from weft.store.base import Store
 
 TEXTS_PER_GROUP = 64
 """
-Maximum number of texts, and of documents, in one call of the embedder and one transaction.
+Maximum number of texts, and of documents, in one call of the embedder.
 
-A group is large enough to use all cores, and small enough that an interruption loses little work.
+A group is large enough to use all cores, and small enough that progress is reported often.
 """
 
-MAX_PENDING_TEXTS = 3 * TEXTS_PER_GROUP
+MAX_PENDING_TEXTS = 16 * TEXTS_PER_GROUP
 """
-Maximum number of texts that are submitted but not written.
+Maximum number of texts that are submitted but not written, and so of one transaction.
 
 The embedder works while a slow transaction is written.
 """
+
+COMMIT_SECONDS = 1.0
+"""Least number of seconds between two transactions, if embedding is faster."""
+
+COMMIT_SHARE = 0.1
+"""Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
 
 MAX_TEXTS_PER_CALL = 4 * TEXTS_PER_GROUP
 """Maximum number of texts in one call of the embedder, so that the progress within a large document is known."""
@@ -47,6 +56,7 @@ class _PendingGroup:
     """A group of documents that is being embedded."""
 
     plans: Sequence[Plan]
+    sources: frozenset[str]
     fact_entities: Mapping[str, str]
     """Texts to embed, by key, for entities in facts of these documents that are not stored yet."""
     batches: Future[list[Batch]]
@@ -70,6 +80,9 @@ class BatchWriter:
         self._counts = counts
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
         self._pending: deque[_PendingGroup] = deque()
+        self._start = time.monotonic()
+        self._written = -math.inf
+        """Time of the last transaction; the first group is written as soon as it is embedded."""
 
     def __enter__(self) -> BatchWriter:
         return self
@@ -81,8 +94,7 @@ class BatchWriter:
         self._pool.shutdown(cancel_futures=True)
 
     def submit(self, plans: Sequence[Plan]) -> None:
-        """Start to embed a group; write earlier groups if the embedder was idle or too many texts are pending."""
-        was_idle = all(group.batches.done() for group in self._pending)
+        """Start to embed a group; write earlier groups if that is due or too many texts are pending."""
         fact_entities = self._find_fact_entities(plans)
         self._counts.add_planned(len(plans), sum(count_texts(plan) for plan in plans) + len(fact_entities))
         batches = self._pool.submit(
@@ -92,17 +104,25 @@ class BatchWriter:
             fact_entities=fact_entities,
             on_texts=self._counts.add_texts,
         )
-        self._pending.append(_PendingGroup(plans=plans, fact_entities=fact_entities, batches=batches))
-        while len(self._pending) > 1 and (was_idle or sum(group.size for group in self._pending) > MAX_PENDING_TEXTS):
-            self._write_first()
+        sources = frozenset(plan.document.source for plan in plans)
+        self._pending.append(_PendingGroup(plans=plans, sources=sources, fact_entities=fact_entities, batches=batches))
+        while len(self._pending) > 1 and self._is_write_due():
+            self._write_embedded()
 
     def flush(self, source: str | None = None) -> None:
         """Write all pending groups; with a `source`, stop when no pending document has this source."""
         while self._pending and (source is None or self._has(source)):
-            self._write_first()
+            self._write_embedded()
+
+    def _is_write_due(self) -> bool:
+        if sum(group.size for group in self._pending) > MAX_PENDING_TEXTS:
+            return True
+        now = time.monotonic()
+        interval = max(COMMIT_SECONDS, COMMIT_SHARE * (now - self._start))
+        return self._pending[0].batches.done() and now - self._written >= interval
 
     def _has(self, source: str) -> bool:
-        return any(plan.document.source == source for group in self._pending for plan in group.plans)
+        return any(source in group.sources for group in self._pending)
 
     def _find_fact_entities(self, plans: Sequence[Plan]) -> dict[str, str]:
         """Return the texts of entities in facts of these plans that are not stored yet, by key."""
@@ -113,9 +133,19 @@ class BatchWriter:
             key: text for key, text in found.items() if not any(key in group.fact_entities for group in self._pending)
         }
 
-    def _write_first(self) -> None:
-        group = self._pending.popleft()
-        self._store.write(*group.batches.result())
+    def _write_embedded(self) -> None:
+        """Wait for the first group; write it and all groups after it that are embedded, in one transaction."""
+        groups = [self._pending.popleft()]
+        batches = list(groups[0].batches.result())
+        while self._pending and self._pending[0].batches.done() and self._pending[0].batches.exception() is None:
+            groups.append(self._pending.popleft())
+            batches += groups[-1].batches.result()
+        self._store.write(*batches)
+        self._written = time.monotonic()
+        for group in groups:
+            self._count_written(group)
+
+    def _count_written(self, group: _PendingGroup) -> None:
         self._counts.pending_documents -= len(group.plans)
         if self._embedder:
             self._counts.embedded += sum(count_texts(plan) for plan in group.plans) + len(group.fact_entities)
