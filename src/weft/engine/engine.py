@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +21,7 @@ from weft.engine.adapters import (
     open_embedder,
     open_extractor,
     unavailable_embedder,
+    usable_cores,
 )
 from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context
@@ -28,6 +30,7 @@ from weft.engine.embedding import add_by_workers, add_documents, preview_documen
 from weft.engine.entities import Entities
 from weft.engine.input_checks import check_filter, check_question, describe_unknown_namespace
 from weft.engine.memory import Memory
+from weft.engine.parsing.parallel_extraction import extract_ahead
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.paths import (
@@ -517,7 +520,10 @@ class Engine:
     ) -> Receipt:
         """Index documents in this process or by workers; `notes` are added to the receipt."""
         if workers == 1:
-            receipt = add_documents(documents, self.components(), on_step=on_step, on_texts=on_texts)
+            components = self.components()
+            recipe = make_recipe(self.settings, extractor=components.extractor, now=self._clock())
+            with closing(extract_ahead(documents, components, recipe, cores=usable_cores())) as items:
+                receipt = add_documents(items, components, on_step=on_step, on_texts=on_texts)
         else:
             receipt = add_by_workers(
                 documents,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from weft.engine.adapters import open_tagger
 from weft.engine.parsing import process_limits
 from weft.engine.parsing.parser_messages import (
     CPU_SECONDS_PER_MILLION_CHARACTERS,
+    FULL_PRIORITY,
     HEADER_BYTES,
     FileInput,
     Input,
@@ -112,7 +114,8 @@ def main() -> None:
     logging.getLogger().addHandler(forwarder)
     parser = Parser()
     parser.warm_up()
-    process_limits.lower_priority()
+    if FULL_PRIORITY not in sys.argv:
+        process_limits.lower_priority()
     process_limits.limit_memory()
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(incoming, requests), name="requests", daemon=True).start()

@@ -47,6 +47,9 @@ CHUNKS_PER_MESSAGE = 32
 CPU_SECONDS_PER_MILLION_CHARACTERS = 20
 """Allowance for splitting and extraction, which take linear time; 4 were measured."""
 
+FULL_PRIORITY = "--full-priority"
+"""Argument of a parser process that an index run waits for."""
+
 FACT_TIMES = ("created", "valid_from", "valid_to", "last_accessed")
 
 Message: TypeAlias = list[Any]

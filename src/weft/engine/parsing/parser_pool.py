@@ -35,8 +35,10 @@ class ParserPool:
     One namespace may use all processes but one, so that its slow documents do not block other namespaces.
     """
 
-    def __init__(self, size: int, *, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, size: int, *, command: Sequence[str] = COMMAND, max_documents: int | None = None) -> None:
         self.size = size
+        self.max_documents = max_documents or MAX_DOCUMENTS_PER_PROCESS
+        """Requests after which a process is replaced."""
         self.max_per_namespace = max(1, size - 1)
         self._command = command
         self._changed = threading.Condition()
@@ -59,6 +61,12 @@ class ParserPool:
         with self._changed:
             if not self._live and not self._pending_starts:
                 self._start_one()
+
+    @property
+    def is_ready(self) -> bool:
+        """True if a process has started."""
+        with self._changed:
+            return bool(self._live)
 
     def prepare(self, item: Input, recipe: Recipe) -> Iterator[Prepared | Skipped]:
         """
@@ -150,7 +158,7 @@ class ParserPool:
             is_usable = not (process.is_busy or process.is_replaced or self._ended.is_set()) and process.is_alive()
             if is_usable:
                 self._idle.append(process)
-                if process.documents == MAX_DOCUMENTS_PER_PROCESS:
+                if process.documents == self.max_documents:
                     self._start_one(replaces=process)  # it stays in use until the other one is ready
             else:
                 self._live.discard(process)
