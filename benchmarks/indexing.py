@@ -1,16 +1,19 @@
 """
 Time and memory of indexing with the real model, by stage.
 
-    python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE ...] [--without-model] [--write]
+    python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev ...] [--into FILE ...] [--without-model] [--tables]
+                                  [--write]
 
-Documents of an evaluation set are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
+Documents of evaluation sets are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
 model and writing overlap, so the sum of their seconds exceeds the total.
 
     model busy         share of the total in which the model is running
     write, CPU         processor time of writing
+    CPU                processor time of all stages but the model, in all processes; comparable on a busy machine
     memory             maximum resident memory, private and mapped
     --into             index into a copy of an existing store, one row per store; `-` is an empty store
-    --without-model    use random vectors, so that only writing takes time
+    --without-model    use random vectors, so that only reading and writing take time
+    --tables           print the bytes per chunk of each table and index of the SQLite file as well
     --write            put the table into docs/performance.md
 """
 
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import shutil
 import sys
 import tempfile
@@ -25,11 +29,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "quality"))
@@ -44,7 +50,7 @@ from weft.engine.engine import Engine
 from weft.index import batch_writer, run
 from weft.load.formats.beir import iter_corpus
 from weft.models.base import Embedder, TextKind
-from weft.records import Vectors
+from weft.records import Document, Vectors
 from weft.store.relational.store import RelationalStore
 
 
@@ -107,7 +113,28 @@ def open_model(settings: Settings) -> Embedder:
     return model
 
 
-def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, str]:
+def read_documents(names: Sequence[str], count: int) -> list[Document]:
+    """Return the first documents of evaluation sets. Each set has its own sources."""
+    every = (
+        replace(document, source=f"{name}/{document.source}")
+        for name in names
+        for document in iter_corpus(data_folder() / name)
+    )
+    return list(itertools.islice(every, count))
+
+
+def table_bytes(path: Path, chunks: int) -> dict[str, str]:
+    """Return the bytes per chunk of each table and index, the largest first."""
+    rows = apsw.Connection(str(path)).execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC")
+    return {name: f"{size / chunks:,.0f}" for name, size in rows if size >= chunks}
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of its ended children."""
+    return sum(os.times()[:4])
+
+
+def measure(names: Sequence[str], count: int, into: str, *, with_model: bool, tables: bool) -> dict[str, str]:
     """Return the figures of one run."""
     clock = Clock()
     with tempfile.TemporaryDirectory(dir=Path(into).parent if into else None) as folder:
@@ -119,7 +146,7 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
             if Path(f"{into}.index").is_dir():
                 shutil.copytree(f"{into}.index", f"{db}.index")
         settings = read_settings({"store.db": str(db), "models.cache_dir": str(cache)})
-        documents = list(itertools.islice(iter_corpus(data_folder() / name), count))
+        documents = read_documents(names, count)
         embedder = None if with_model else Chance(open_model(settings))
         with Engine(settings, embedder=embedder) as engine:
             assert engine.embedder is not None
@@ -129,12 +156,18 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
             run.extract_group = clock.around("extract", run.extract_group)  # type: ignore[assignment]
             batch_writer.make_batches = clock.around("model", batch_writer.make_batches)  # type: ignore[assignment]
             RelationalStore.write = clock.around("write", RelationalStore.write)  # type: ignore[method-assign]
-            watch, start = Watch(), time.perf_counter()
+            watch, start, cpu = Watch(), time.perf_counter(), cpu_seconds()
             receipt = engine.add(documents)
-            whole = time.perf_counter() - start
+            whole, cpu = time.perf_counter() - start, cpu_seconds() - cpu
             watch.end()
             chunks = receipt.chunks
             per = {stage: f"{seconds / chunks * 1000:.1f}" for stage, seconds in clock.seconds.items()}
+            if tables:
+                print(
+                    to_table(
+                        [{"table": name, "bytes": size} for name, size in table_bytes(db, before + chunks).items()]
+                    )
+                )
             return {
                 "chunks before": f"{before:,}",
                 "chunks": f"{chunks:,}",
@@ -143,6 +176,8 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
                 "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
                 **{stage: per.get(stage, "0") for stage in ("split, analyse", "extract", "model", "write")},
                 "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
+                "CPU": f"{(cpu - clock.work.get('model', 0.0)) / chunks * 1000:.1f}",
+                "bytes/chunk": f"{engine.database.size() / (before + chunks):,.0f}" if not with_model else "–",
                 "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
                 "MB own": f"{watch.own:,}",
                 "MB mapped": f"{watch.mapped:,}",
@@ -152,12 +187,19 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=600)
-    parser.add_argument("--set", default="2wiki-dev")
+    parser.add_argument("--set", nargs="+", default=["2wiki-dev"])
     parser.add_argument("--into", nargs="+", default=["-"], metavar="FILE")
     parser.add_argument("--without-model", action="store_true")
+    parser.add_argument("--tables", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    run_one = partial(measure, arguments.set, arguments.documents, with_model=not arguments.without_model)
+    run_one = partial(
+        measure,
+        arguments.set,
+        arguments.documents,
+        with_model=not arguments.without_model,
+        tables=arguments.tables,
+    )
     rows = []
     for into in arguments.into:  # each in a process of its own, for its memory
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
