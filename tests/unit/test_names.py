@@ -11,8 +11,10 @@ from weft.extract.mentions import find_sentence, may_mention, required_terms
 from weft.extract.names import (
     LazyWords,
     NameSet,
+    _stands_alone,
     candidate_keys,
     key_words,
+    keys_at,
     long_keys,
     match_names,
     name_key,
@@ -240,6 +242,19 @@ def test_a_text_may_hold_every_name_that_is_found_in_it(text):
             assert may_mention(text, {key})
 
 
+def match_one_by_one(found, known):
+    """Return the longest known name at each position, without overlap, by trying all runs of words."""
+    texts, matches, at = [word.text for word in found], [], 0
+    while at < len(found):
+        runs = [(size, key) for size, key in keys_at(texts, at) if key in known]
+        runs = [(size, key) for size, key in runs if size > 1 or _stands_alone(found, at)]
+        size, key = runs[0] if runs else (1, "")
+        if runs:
+            matches.append((key, at, size))
+        at += size
+    return matches
+
+
 @given(TEXTS, st.data())
 def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
     """Lazy words equal words; the keys looked up for a batch contain every name that the text mentions."""
@@ -248,6 +263,7 @@ def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
     assert lazy[:2] == found[:2]
     known = data.draw(st.sets(st.sampled_from(sorted(candidate_keys(found)) or ["none"])))
     matches = match_names(found, known)
+    assert matches == match_one_by_one(found, known)
     assert match_names(lazy, NameSet(known)) == matches
     heads = {key.partition(" ")[0] for key in known if " " in key}
     keys, pairs = pair_keys(lazy.texts, heads)

@@ -143,6 +143,10 @@ class LazyWords(Sequence[Word]):
     def __len__(self) -> int:
         return len(self.texts)
 
+    def is_name_like(self, at: int) -> int:
+        """Return `Word.is_name_like` of one word."""
+        return self._read[at][1]
+
     def name_like(self) -> Iterator[str]:
         """Yield the folded words that are written like a name."""
         return (folded for folded, is_name_like in self._read if is_name_like)
@@ -365,16 +369,20 @@ def long_keys(found: Sequence[Word], pairs: Collection[str], *, longest: int = M
 class NameSet:
     """Known names, prepared for the search in many texts."""
 
-    __slots__ = ("keys", "longest", "sizes")
+    __slots__ = ("beginnings", "keys", "longest", "sizes")
 
     def __init__(self, keys: Collection[str], *, longest: int = MAX_KEY_WORDS) -> None:
         self.keys = keys
         self.longest = longest
         self.sizes: dict[str, int] = {}
         """First word of a name → number of words of the longest such name."""
+        self.beginnings: set[str] = set()
+        """First two words of the names with three words and more."""
         sizes = self.sizes
         for key in keys:
             head, size = key.partition(" ")[0], key.count(" ") + 1
+            if size > 2:
+                self.beginnings.add(" ".join(key.split(" ", 2)[:2]))
             if not key.isascii():
                 head, size = key[0] if _is_cjk(key[:1]) else head, longest
             if size > sizes.get(head, 0):
@@ -401,8 +409,7 @@ def match_names(
             continue
         if at < end:
             continue
-        most = max(sizes.get(text, 0), sizes.get(singular(text), 0))
-        for size, key in keys_at(texts, at, longest=min(most, names.longest)):
+        for size, key in _possible_at(texts, at, names):
             if key in keys and (size > 1 or _stands_alone(found, at)):
                 matches.append((key, at, size))
                 end = at + size
@@ -410,8 +417,22 @@ def match_names(
     return matches
 
 
+def _possible_at(texts: Sequence[str], at: int, names: NameSet) -> list[tuple[int, str]]:
+    """Return the runs of words at `at` that may be one of `names`, as `keys_at` does: of ASCII words, few are."""
+    text, after = texts[at], texts[at + 1] if at + 1 < len(texts) else ""
+    most = max(names.sizes.get(text, 0), names.sizes.get(singular(text), 0))
+    if not (text.isascii() and after.isascii()) or f"{text} {after}" in names.beginnings:
+        return keys_at(texts, at, longest=min(most, names.longest))
+    single = (1, singular(text))
+    if most < 2 or names.longest < 2 or not after or _is_article(text, after):
+        return [single]
+    return [(2, f"{text} {singular(after)}"), single]
+
+
 def _stands_alone(found: Sequence[Word], at: int) -> bool:
     """Return True if the single word at `at` may be a name."""
+    if isinstance(found, LazyWords) and not found.is_name_like(at):
+        return False
     word = found[at]
     if word.is_name_like == OPENING:  # only a space after the word before it, so no full stop
         return at > 0 and word.start == found[at - 1].end + 1
