@@ -9,6 +9,7 @@ Status of answers on real documentation: own, foreign and weak questions, and na
 | `own` | `questions/connected.jsonl`, and $WEFT_DATA/real/CORPUS/questions.jsonl | not `no_match` |
 | `wrong_premise` | questions of $WEFT_DATA with a wrong premise | the expected file, if there is one |
 | `absent` | names something that stands nowhere in the corpus | not `ok` |
+| `unconnected` | connects two things of the corpus that it does not connect | not `ok` |
 | `weak` | stop words, single letters and small numbers | not `ok` |
 | `foreign` | about another subject | `no_match` |
 | `other` | own questions of the corpus in another language | `no_match` |
@@ -35,11 +36,12 @@ from weft.rank.calibrate import roc_area
 
 QUESTIONS = Path(__file__).parent / "questions"
 METHODS = ("auto", "keyword")
-KINDS = ("own", "wrong_premise", "absent", "weak", "foreign", "other")
+KINDS = ("own", "wrong_premise", "absent", "unconnected", "weak", "foreign", "other")
 ALLOWED = {
     "own": ("ok", "low_confidence"),
     "wrong_premise": ("ok", "low_confidence"),
     "absent": ("low_confidence", "no_match"),
+    "unconnected": ("low_confidence", "no_match"),
     "weak": ("low_confidence", "no_match"),
     "foreign": ("no_match",),
     "other": ("no_match",),

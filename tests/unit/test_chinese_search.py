@@ -5,6 +5,8 @@ from making import sources
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
+from weft.rank.gate import shipped_calibration
+from weft.search.confidence import fit_question
 from weft.search.question.entities import recognise_names
 from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
@@ -62,3 +64,13 @@ def test_a_chinese_question_finds_an_english_document_through_its_entity(engine)
 def test_a_question_that_names_nothing_starts_nowhere(engine, question):
     """Question words are no names."""
     assert recognise_names(read_question(question), graph=engine.store.graph) == []
+
+
+def test_a_long_chinese_question_needs_a_smaller_share_of_its_bigrams():
+    """One that asks two things finds half of its words in one passage, and few chunks share so many by chance."""
+    short = "会话存储保存什么"
+    long = "用户的登录状态保存在哪里，服务器重新启动之后为什么需要再次登录，怎样才能避免这种情况发生"
+    curves = [fit_question(shipped_calibration(None), read_question(text)).words for text in (short, long)]
+
+    assert curves[0].middle > shipped_calibration(None).pairs.middle > curves[1].middle > 0.05
+    assert curves[0].slope == curves[1].slope

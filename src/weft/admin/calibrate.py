@@ -253,16 +253,12 @@ def _fit_cosine(probes: Sequence[_Probe], before: Calibration) -> Curve | None:
 def _fit_share(probes: Sequence[_Probe], *, wording: float) -> Curve | None:
     own, foreign = _split(probes)
     shares = (
-        _values(wording * probe.share - _margin(probe) for probe in own),
-        _values(probe.share - _margin(probe) for probe in foreign),
+        _values(wording * probe.share - short_question_margin(probe.question) for probe in own),
+        _values(probe.share - short_question_margin(probe.question) for probe in foreign),
     )
     if len(own) < MIN_PROBES or roc_area(*shares) < MIN_AREA:
         return None
     return fit_curve(*shares, ridge=WORDS_RIDGE)
-
-
-def _margin(probe: _Probe) -> float:
-    return 0.0 if probe.is_unspaced else short_question_margin(probe.question)
 
 
 def _judge(probes: Sequence[_Probe], calibration: Calibration) -> Judgement:

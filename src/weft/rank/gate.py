@@ -32,8 +32,8 @@ Log-odds of the keyword share of six content terms without a cosine.
 Shorter questions need more: `search/confidence.py`. Decision 0007 has the fit.
 """
 
-KEYWORD_BIGRAMS = Curve(middle=0.19, slope=35.0)
-"""The same for character bigrams, in which no stop word matches everywhere."""
+KEYWORD_BIGRAMS = Curve(middle=0.17, slope=35.0)
+"""The same for twelve character bigrams, in which no stop word matches everywhere."""
 
 MIN_CONFIDENCE = 0.10
 """Lower confidence is `no_match`: 1 in 100 answerable questions, 97 in 100 foreign ones."""

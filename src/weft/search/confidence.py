@@ -23,8 +23,9 @@ MIN_SHARED_SCRIPTS = 0.5
 """Share of letters in common scripts below which a question and a text have no words in common."""
 
 USUAL_CONTENT_TERMS = 6
+USUAL_CONTENT_BIGRAMS = 12
 SHORT_QUESTION_SHARE = 0.525
-"""Content terms of a usual question, and the weight of shorter ones in `short_question_margin`."""
+"""Content terms or character bigrams of a usual question, and the weight of shorter ones in `short_question_margin`."""
 
 MAX_COVERAGE_CHUNKS = 5
 """Number of best keyword chunks whose coverage is measured. A chunk with nearly all terms is always among them."""
@@ -43,9 +44,7 @@ def min_relevant_cosine(question: Question, *, store: StoreReader, embedder: Emb
 
 def fit_question(calibration: Calibration, question: Question) -> Calibration:
     """Return the calibration with the `words` curve for the script and the length of a question."""
-    if question.is_unspaced:
-        return replace(calibration, words=calibration.pairs)
-    words = calibration.words
+    words = calibration.pairs if question.is_unspaced else calibration.words
     return replace(calibration, words=replace(words, middle=words.middle + short_question_margin(question)))
 
 
@@ -54,10 +53,11 @@ def short_question_margin(question: Question) -> float:
     Return the keyword share that a short question must reach beyond one of six content terms; negative for a long one.
 
     One of two terms in a chunk is half of a question, and one of twelve is little. Fitted on five open sets and two
-    folders of documentation: 0.31 for one term, 0 for six, -0.10 for twenty-four.
+    folders of documentation: 0.31 for one term, 0 for six, -0.10 for twenty-four. A bigram counts as half a term.
     """
     count = max(1, len(question.content_terms))
-    return SHORT_QUESTION_SHARE * (1 / math.sqrt(count) - 1 / math.sqrt(USUAL_CONTENT_TERMS))
+    usual = USUAL_CONTENT_BIGRAMS if question.is_unspaced else USUAL_CONTENT_TERMS
+    return SHORT_QUESTION_SHARE * (1 / math.sqrt(count) - 1 / math.sqrt(usual))
 
 
 def without_stop_words(
