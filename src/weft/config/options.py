@@ -291,7 +291,7 @@ class MemoryOptions:
     confirm_sources: tuple[str, ...] = ()
     """Sources whose facts are confirmed at once; all others are staged."""
     from_files: bool = True
-    """True stores front matter and `Key: value` lines below the title as facts."""
+    """True stores front matter, `Key: value` lines below the title and statements in conversations as facts."""
     allow_secrets: bool = False
     """True also stores keys, tokens, passwords and card numbers."""
     incoming: bool = False

@@ -1,4 +1,4 @@
-"""Facts stated by documents: properties of notes and findings of an extractor."""
+"""Facts stated by documents: properties of notes, statements in conversations, and findings of an extractor."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime
 from weft.config import MemoryOptions
 from weft.extract.names import predicate_key
 from weft.extract.properties import read_properties
+from weft.extract.user_statements import read_statements
 from weft.facts.validation import refusal
 from weft.index.remember import content_of, make_fact
 from weft.records import Document, Fact, GivenFact
@@ -36,12 +37,14 @@ def read_facts(
     """
     Return the distinct facts of a document: its properties, then the `extracted` ones. Invalid facts are left out.
 
+    Statements in conversations are read by rules only if an extractor, which reads them better, found no facts.
+
     Facts are staged, or confirmed if `memory.confirm_sources` names their source. Facts of single-valued predicates
     stay staged, because documents may disagree.
     """
     single = {predicate_key(name) for name in options.single_valued}
     found: dict[str, Fact] = {}
-    for given in (*read_properties(document), *extracted):
+    for given in (*read_properties(document), *(extracted or read_statements(document))):
         fact = make_fact(given, at=now)
         if refusal(fact, allow_secrets=options.allow_secrets):
             continue

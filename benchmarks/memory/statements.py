@@ -1,0 +1,74 @@
+"""
+Precision of the rules that read facts out of conversations (`weft.extract.user_statements`).
+
+    WEFT_DATA=DIR python benchmarks/memory/statements.py          precision by rule
+    WEFT_DATA=DIR python benchmarks/memory/statements.py --list   clauses without a label, to be labelled
+
+The clauses are those of the user's turns of $WEFT_DATA/longmemeval-open. `statement_labels.tsv` has a verdict for each
+clause that a rule reads: `right` if the clause states the fact about the user, else `wrong`, with the reason. A clause
+is named by the first 12 digits of its SHA-256, so that the file contains no text of the set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import hashlib
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from weft.extract.user_statements import iter_clauses, read_clause
+from weft.load.conversations.turns import Conversation, Message, to_document
+
+LABELS = Path(__file__).with_name("statement_labels.tsv")
+RULES = ("lives_in", "from", "graduated", "prefers", "usually", "likes", "decided")
+"""Predicates that are rules; others are of `my … is`."""
+
+
+def iter_statements(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield id, rule and text of each distinct clause that states a fact."""
+    seen = set()
+    with gzip.open(folder / "sessions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            messages = [Message(role=turn["role"], text=turn["content"]) for turn in row["turns"]]
+            document = to_document(messages, Conversation(source="s", host="longmemeval", id="s"))
+            for clause, _ in iter_clauses(document):
+                id = hashlib.sha256(clause.strip().encode()).hexdigest()[:12]
+                if id not in seen and (found := read_clause(clause)):
+                    seen.add(id)
+                    yield id, found[0] if found[0] in RULES else "my … is", f"{found[0]} = {found[1]} | {clause}"
+
+
+def main() -> int:
+    """Print the precision by rule; exit with 1 if a clause has no label."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="Print clauses without a label.")
+    arguments = parser.parse_args()
+    if not os.environ.get("WEFT_DATA"):
+        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
+    with LABELS.open(encoding="utf-8") as file:
+        labels = {row["clause"]: row["verdict"] for row in csv.DictReader(file, delimiter="\t")}
+    counts, right, unknown = Counter[str](), Counter[str](), 0
+    for id, rule, text in iter_statements(Path(os.environ["WEFT_DATA"]) / "longmemeval-open"):
+        if id not in labels:
+            unknown += 1
+            if arguments.list:
+                print(id, text, sep="\t")
+            continue
+        for name in (rule, "all"):
+            counts[name] += 1
+            right[name] += labels[id] == "right"
+    print("| rule | clauses | precision |\n| --- | --- | --- |")
+    for name, count in counts.most_common():
+        print(f"| `{name}` | {count} | {right[name] / count:.3f} |")
+    print(f"{unknown} clauses without a label")
+    return 1 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""
+First-person statements of the user in conversations, as facts about `user`. Rules, no model.
+
+| written by the user | fact |
+| --- | --- |
+| `My name is Nora Quist.` | user – name – "Nora Quist" |
+| `By the way, my favourite tea is rooibos.` | user – favourite_tea – "rooibos" |
+| `I just moved to Bergen, so …` | user – lives_in – "Bergen" |
+| `I usually run in the morning, but …` | user – usually – "run in the morning" |
+| `I prefer paved roads.` | user – prefers – "paved roads" |
+| `Actually, we decided on the blue boat.` | user – decided – "on the blue boat" |
+| `I want to be sure my bike is ready.`, `Is my name Nora?`, `I prefer it` | none |
+
+A statement must be a main clause at the start of its sentence. Questions, quotations and turns that ask for a text
+(`write a letter`) give none, since the `I` in them may be someone else. Precision: `benchmarks/memory/statements.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from weft.records import Document, GivenFact
+
+SOURCE = "conversation"
+SUBJECT = "user"
+MAX_TURN_CHARACTERS = 2000
+"""A longer turn is more often a pasted text than a statement."""
+MAX_FACTS = 100
+"""Maximum number of facts per conversation."""
+SINGLE_VALUED = frozenset({"lives_in"})
+"""Predicates with one value at a time; a later statement ends an earlier one. So does a repeated `my … is`."""
+
+_HEAD = re.compile(r"user(?: \(\d{4}-\d\d-\d\d \d\d:\d\d\))?: ")
+_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?:,| -) (?=(?:and |but |so )?(?:I|I'm|I've|[Mm]y|[Ww]e) )")
+"""End of a sentence, or of a clause before another one in the first person."""
+_TASK = re.compile(
+    r"\b(?:write|rewrite|draft|compose|translate|proofread|edit|summari[sz]e|pretend|imagine|role-?play|act as"
+    r"|lyrics|poem|essay|screenplay|dialogue|you are an?)\b",
+    re.IGNORECASE,
+)
+"""Words of turns that ask for a text or contain one."""
+_OPENING = (
+    r"(?:(?:By the way|Actually|Also|Oh|Well|Yes|No|[Aa]nd|[Bb]ut|[Ss]o|Anyway|Speaking of which|Personally"
+    r"|In general),? ){0,2}"
+)
+_END = (
+    r"(?=[.!]*$| (?:because|since|but|so|which|though) "
+    r"|, (?:but|so|which|who|where|especially|specifically|since|because|as|with|around|they|it|he|she|though"
+    r"|and (?:I|it|it's|he|he's|she|she's|they|they're|that|then|we|my|some|sometimes|those|has))\b)"
+)
+"""
+End of a value. A comma ends it only before a new clause: a list or an apposition would be cut in half.
+
+    I usually work 40 hours a week, but some weeks …      work 40 hours a week
+    I usually stick to smaller, local venues              none
+"""
+_WORDS = r"[^,;:!?()\"“”]{2,100}?"
+_PREDICATES = (
+    (
+        "",
+        r"[Mm]y (?:current |new )?(?P<key>(?:favou?rite|preferred) [a-z-]{2,20}(?: [a-z-]{2,20})?|name|budget|birthday"
+        r"|hometown|job title|goal|employer|major|native language"
+        r"|(?:dog|cat|puppy|kitten|son|daughter|wife|husband|sister|brother|mom|mother|dad|father|boss)'s name) "
+        rf"(?:is|are) (?P<value>{_WORDS}){_END}",
+    ),
+    ("lives_in", rf"I(?:'ve| have)? (?:just |recently |finally )?(?:moved to|live in) (?P<value>{_WORDS}){_END}"),
+    ("from", rf"I(?:'m| am) (?:originally from|from|based in) (?P<value>{_WORDS}){_END}"),
+    ("graduated", rf"I graduated (?P<value>(?:from|with|in) {_WORDS}){_END}"),
+    ("prefers", rf"I (?:really |usually |generally |always |still )?prefer (?P<value>{_WORDS}){_END}"),
+    ("usually", rf"I (?:usually|typically|normally) (?P<value>[^,;!?()\"“”]{{2,100}}?){_END}"),
+    ("likes", rf"I (?:really |absolutely )?(?:love|enjoy) (?!the )(?P<value>{_WORDS}){_END}"),
+    ("decided", rf"(?:[Ww]e|I)(?:'ve| have)? (?:finally |just )?decided (?P<value>(?:to|on|against) {_WORDS}){_END}"),
+)
+_RULES = tuple((predicate, re.compile(_OPENING + text)) for predicate, text in _PREDICATES)
+_VAGUE = re.compile(
+    r"(?:that|how|what|your|one|not|also|going|getting|being|to know|to hear|just|end up|all|something|anything)\b"
+    r"|.*?\b(?:it|its|this|these|those|them|then|they|their|him|her|you|your|suggestion|idea)\b",
+    re.IGNORECASE,
+)
+"""Values that mean nothing without the sentences before, or that are about the answer."""
+
+
+def read_statements(document: Document) -> list[GivenFact]:
+    """Return the facts that the user of a conversation states, oldest first; none for other documents."""
+    if document.form != "conversation":
+        return []
+    found: dict[tuple[str, str], GivenFact] = {}
+    for clause, time in iter_clauses(document):
+        if (statement := read_clause(clause)) is None:
+            continue
+        predicate, value, is_single = statement
+        begin = datetime.fromtimestamp(time / 1_000_000, tz=timezone.utc) if time is not None else None
+        fact = GivenFact(subject=SUBJECT, predicate=predicate, value=value, source=SOURCE, valid_from=begin)
+        if is_single:
+            _end_earlier(found, fact)
+        found.setdefault((predicate, value.casefold()), fact)
+    return list(found.values())[:MAX_FACTS]
+
+
+def read_clause(clause: str) -> tuple[str, str, bool] | None:
+    """Return predicate, value, and whether the predicate has one value at a time; None if nothing is stated."""
+    text = clause.strip().replace("’", "'")
+    if text.endswith("?") or '"' in text or "“" in text:
+        return None
+    for predicate, pattern in _RULES:
+        if (match := pattern.match(text)) is None:
+            continue
+        value = match["value"].strip().rstrip(".")
+        if _VAGUE.match(value):
+            return None
+        return predicate or match["key"], value, not predicate or predicate in SINGLE_VALUED
+    return None
+
+
+def iter_clauses(document: Document) -> Iterator[tuple[str, int | None]]:
+    """Yield the clauses of the user's turns with the time of the turn."""
+    ends = [*(turn.start for turn in document.turns[1:]), len(document.text)]
+    for turn, end in zip(document.turns, ends, strict=True):
+        text = document.text[turn.start : end]
+        head = _HEAD.match(text)
+        if head is None or len(text) > MAX_TURN_CHARACTERS or _TASK.search(text):
+            continue
+        for clause in _CLAUSE_END.split(text[head.end() :]):
+            yield clause, turn.time
+
+
+def _end_earlier(found: dict[tuple[str, str], GivenFact], fact: GivenFact) -> None:
+    """End the other values of a single-valued predicate when a new one begins; without times the new one replaces."""
+    for key, known in list(found.items()):
+        if known.predicate != fact.predicate or known.value.casefold() == fact.value.casefold() or known.valid_to:
+            continue
+        if known.valid_from and fact.valid_from and known.valid_from < fact.valid_from:
+            found[key] = replace(known, valid_to=fact.valid_from)
+        else:
+            del found[key]
