@@ -1,12 +1,13 @@
 """
 Embedding rate of the local model on the CPU and on a GPU, alone and end to end.
 
-    python benchmarks/gpu.py [--device cuda] [--set musique-train] [--texts 20000] [--model-dir DIR]
+    python benchmarks/gpu.py [--device cuda] [--set musique-train] [--texts 20000] [--model-dir DIR] [--only PART]
 
 Runs with PYTHONPATH=src, without installation. The first part needs numpy, onnxruntime and torch; it imports no store.
 The second part indexes documents, for which the dependencies of Weft must be installed. Missing packages are named.
 
-    model alone     median texts/s of several runs over tokenized texts, by runtime
+    model alone     median texts/s of several runs over tokenized texts, by runtime; texts per second of CPU time
+                    do not depend on other work on the machine
     cosine          distance between the vectors of the CPU and those of the device
     recall@10       share of the relevant passages among the first ten, by either vectors
     end to end      chunks/s of indexing the texts into an empty SQLite store, without a vector cache
@@ -27,7 +28,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
@@ -45,6 +46,7 @@ from weft.models.local.length_batches import length_batches
 from weft.models.local.weights import Encoder, read_graph
 
 MODEL = GRANITE
+PARTS = ("operators", "cpu", "device", "index-cpu", "index-device")
 QUERIES = 200
 CPU_REPEATS, GPU_REPEATS = 3, 5
 INDEX_PACKAGES = (
@@ -81,7 +83,8 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=20_000, help="texts on the device")
     parser.add_argument("--cpu-texts", type=int, default=400, help="texts of the set on the CPU")
     parser.add_argument("--index-texts", type=int, default=10_000, help="documents of the end-to-end run")
-    parser.add_argument("--without-index", action="store_true", help="measure the model alone")
+    parser.add_argument("--seconds", type=float, default=100.0, help="maximum time of one end-to-end run")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part only; repeatable")
     options = parser.parse_args()
     describe_machine()
     folder = find_model(options.model_dir)
@@ -89,16 +92,21 @@ def main() -> None:
     sample = read_sample(folder, options.set, count=options.passages)
     lengths = [len(ids) for ids in sample.token_ids]
     print(f"texts: {len(sample.texts)} of {sample.origin}, {statistics.mean(lengths):.0f} tokens on average")
-    cpu = measure_cpu(graph, sample, count=options.cpu_texts)
+    parts = options.only or PARTS
     encoder = read_graph(graph, architecture=MODEL.architecture)
-    measure_torch_on_cpu(encoder, sample, count=options.cpu_texts)
-    device = measure_device(encoder, sample, device=options.device, count=options.texts)
-    if device is not None:
-        compare(graph, sample, cpu, device, count=options.cpu_texts)
-    if not options.without_index:
-        for name in ("cpu", options.device):
-            count = options.index_texts if name != "cpu" else options.cpu_texts * 5
-            index_all(sample.texts, folder, device=name, count=count)
+    if "operators" in parts:
+        profile_operators(graph, encoder)
+    if "cpu" in parts:
+        measure_cpu(graph, encoder, sample, count=options.cpu_texts)
+        measure_torch_on_cpu(encoder, sample, count=options.cpu_texts)
+    if "device" in parts:
+        device = measure_device(encoder, sample, device=options.device, count=options.texts)
+        if device is not None:
+            compare(graph, sample, device)
+    if "index-cpu" in parts:
+        index_all(sample.texts, folder, device="cpu", count=options.cpu_texts * 5, seconds=options.seconds)
+    if "index-device" in parts:
+        index_all(sample.texts, folder, device=options.device, count=options.index_texts, seconds=options.seconds)
 
 
 def describe_machine() -> None:
@@ -212,21 +220,55 @@ def hash_words(text: str) -> list[int]:
 # ── the model alone ─────────────────────────────────────────────────────────────────────────────
 
 
-def measure_cpu(graph: bytes, sample: Sample, *, count: int) -> np.ndarray[Any, Any]:
-    """Print texts/s of onnxruntime by graph, threads and batch; return the vectors of the installed graph."""
-    from weft.models.local.onnx_graph import Precision, build_model
+def make_graphs(graph: bytes, encoder: Encoder) -> dict[str, bytes]:
+    """Return the installed graph, and those that this version builds."""
+    from weft.models.local.graph_calibration import PRECISIONS
+    from weft.models.local.onnx_graph import build_model
+
+    built = {
+        precision: build_model(encoder, architecture=MODEL.architecture, precision=precision)
+        for precision in PRECISIONS
+    }
+    return {"installed": graph, **built}
+
+
+def profile_operators(graph: bytes, encoder: Encoder) -> None:
+    """Print the milliseconds of each operator for a text of 110 tokens on one thread: the sum of the lowest times."""
+    import onnxruntime
+
+    for name, data in make_graphs(graph, encoder).items():
+        with tempfile.TemporaryDirectory() as work:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            options.enable_profiling, options.profile_file_prefix = True, f"{work}/profile"
+            session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+            token_ids = np.arange(1000, 1110)[None]
+            inputs = {"input_ids": token_ids, "mask": np.ones_like(token_ids, np.int32)}
+            for _ in range(20):
+                session.run(None, {given.name: inputs[given.name] for given in session.get_inputs()})
+            events = json.loads(Path(session.end_profiling()).read_text())
+        lowest: dict[tuple[str, str], int] = {}
+        for event in events:
+            if event["name"].endswith("kernel_time"):
+                key = event["args"]["op_name"], event["name"]
+                lowest[key] = min(lowest.get(key, event["dur"]), event["dur"])
+        totals: dict[str, int] = {}
+        for (operator, _), duration in lowest.items():
+            totals[operator] = totals.get(operator, 0) + duration
+        ordered = sorted(totals.items(), key=lambda item: -item[1])[:7]
+        print(f"{name}: {sum(totals.values()) / 1000:.1f} ms;", ", ".join(f"{op} {t / 1000:.1f}" for op, t in ordered))
+
+
+def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -> None:
+    """Print texts/s of onnxruntime by graph, threads and batch, and the distances between the vectors."""
     from weft.models.local.onnx_session import OnnxSession
 
     ids = sample.token_ids[:count]
-    encoder = read_graph(graph, architecture=MODEL.architecture)
-    precisions: tuple[Precision, ...] = ("int8", "int8-rows", "float32")
-    graphs: dict[str, bytes] = {"installed": graph}
-    for precision in precisions:
-        graphs[precision] = build_model(encoder, architecture=MODEL.architecture, precision=precision)
+    graphs = make_graphs(graph, encoder)
     vectors = {}
     for name, data in graphs.items():
         session = OnnxSession(data)
-        for tokens in (1, 512, 1024, 2048) if session.takes_batches else (1,):
+        for tokens in (1, 512) if session.takes_batches else (1,):
             batches = length_batches([len(text) for text in ids], max_tokens=tokens)
             for threads in sorted({1, cores()}):
                 what = "alone" if tokens == 1 else f"batches of {tokens} tokens"
@@ -240,7 +282,6 @@ def measure_cpu(graph: bytes, sample: Sample, *, count: int) -> np.ndarray[Any, 
                 )
     for name in graphs:
         print(f"    cosine distance {name} to float32: {distances(vectors[name], vectors['float32'])}")
-    return vectors["installed"]
 
 
 def run_batches(session: Any, ids: Sequence[Sequence[int]], batches: list[list[int]], *, threads: int) -> Any:
@@ -322,13 +363,20 @@ def flop_per_token(model: LocalModel, encoder: Encoder) -> float:
 
 def report(name: str, run: Callable[[], Any], count: int, *, repeats: int) -> Any:
     """Print the median rate of a run and its spread; return its last result."""
-    rates = []
+    rates, work = [], []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         result = run()
         rates.append(count / (time.perf_counter() - start))
-    print(f"{name}: {statistics.median(rates):,.0f} texts/s ({min(rates):,.0f} to {max(rates):,.0f})", flush=True)
+        work.append(count / (time.process_time() - used))
+    print(f"{name}: {summary(rates)} texts/s, {summary(work)} per second of CPU time", flush=True)
     return result
+
+
+def summary(values: list[float]) -> str:
+    """Return the median, and the lowest and highest value."""
+    digits = 1 if min(values) < 100 else 0
+    return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f} to {max(values):,.{digits}f})"
 
 
 def timed(run: Callable[[], Any]) -> float:
@@ -340,16 +388,16 @@ def timed(run: Callable[[], Any]) -> float:
 # ── equality ────────────────────────────────────────────────────────────────────────────────────
 
 
-def compare(graph: bytes, sample: Sample, cpu: Any, model: Any, *, count: int) -> None:
-    """Print the distance between both vectors, and recall@10 of the questions by either."""
+def compare(graph: bytes, sample: Sample, model: Any) -> None:
+    """Print the distance between the vectors of the CPU and the device, and recall@10 of the questions by either."""
     from weft.models.local.onnx_session import OnnxSession
 
     there = model.encode(sample.token_ids)
-    print(f"cosine distance CPU to device: {distances(cpu, there[:count])}")
     session = OnnxSession(graph)
     with ThreadPoolExecutor(cores()) as pool:
         questions = np.stack(list(pool.map(session.encode, sample.questions)))
-        here = np.concatenate([cpu, np.stack(list(pool.map(session.encode, sample.token_ids[count:])))])
+        here = np.stack(list(pool.map(session.encode, sample.token_ids)))
+    print(f"cosine distance CPU to device: {distances(here, there)}")
     first, second = find_nearest(questions, here), find_nearest(questions, there)
     shared = statistics.mean(len(set(a) & set(b)) / 10 for a, b in zip(first, second, strict=True))
     print(
@@ -375,15 +423,16 @@ def distances(first: Any, second: Any) -> str:
 # ── end to end ──────────────────────────────────────────────────────────────────────────────────
 
 
-def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int) -> None:
-    """Print chunks/s of indexing `count` documents, and the time that the model took."""
+def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int, seconds: float) -> None:
+    """Print chunks/s of indexing up to `count` documents in about `seconds`, and the time of each stage."""
     missing = [name for name in INDEX_PACKAGES if find_spec(name) is None]
     if missing:
         print(f"end to end, {device}: not measured, because these packages are missing: {', '.join(missing)}")
         return
     from weft.config import read_settings
     from weft.engine.engine import Engine
-    from weft.records import Document
+    from weft.index import batch_writer, run
+    from weft.store.relational.store import RelationalStore
 
     with tempfile.TemporaryDirectory() as work:
         home = Path(work) / "cache"
@@ -392,43 +441,68 @@ def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int) ->
         settings = read_settings(
             {"store.db": str(Path(work) / "gpu.db"), "models.cache_dir": str(home), "models.device": device}
         )
-        documents = [
-            Document(
-                source=f"{number}.txt", title="", text=f"{texts[number % len(texts)]} Copy {number // len(texts)}."
-            )
-            for number in range(count)
-        ]
         with Engine(settings) as engine:
-            assert engine.embedder is not None
-            engine.embedder.embed([f"the model is loaded before {number}" for number in range(64)])
             cache: Any = engine.embedder
-            clock, model = Clock(cache.embed), Clock(cache._inner.embed)
-            cache.embed, cache._inner.embed = clock, model
-            seconds = timed(lambda: engine.add(documents))
+            cache.embed([f"the model is loaded before {number}" for number in range(64)])
+            clocks = {
+                "split": Clock(run, "make_draft"),
+                "extract": Clock(run, "extract_group"),
+                "write": Clock(RelationalStore, "write"),
+                "make batches": Clock(batch_writer, "make_batches"),
+                "model and cache": Clock(cache, "embed"),
+                "model": Clock(cache._inner, "embed"),
+            }
+            deadline = time.perf_counter() + seconds
+            taken = timed(lambda: engine.add(iter_documents(texts, count=count, deadline=deadline)))
             chunks = engine.store.stats().chunks
-        print(
-            f"end to end, {device}: {chunks / seconds:,.0f} chunks/s, {clock.texts / seconds:,.0f} texts/s;"
-            f" {clock.calls} calls of {clock.texts / max(1, clock.calls):.0f} texts,"
-            f" the model runs {model.seconds / seconds:.0%} of the time, the vector cache"
-            f" {(clock.seconds - model.seconds) / seconds:.0%}; {model.texts / model.seconds:,.0f} texts/s in the model"
-        )
+            for clock in clocks.values():
+                clock.end()
+    model = clocks["model"]
+    print(f"end to end, {device}: {chunks / taken:,.0f} chunks/s ({chunks:,} chunks in {taken:.0f} s)")
+    print(
+        f"    {model.texts / taken:,.0f} texts/s in {model.calls} calls of {model.texts / max(1, model.calls):.0f};"
+        f" {model.texts / max(1e-9, model.seconds):,.0f} texts/s while the model runs"
+    )
+    print("    share of the time:", ", ".join(f"{name} {clock.seconds / taken:.0%}" for name, clock in clocks.items()))
+
+
+def iter_documents(texts: Sequence[str], *, count: int, deadline: float) -> Iterator[Any]:
+    """Yield documents until the deadline; repeated texts get a number, so that their vectors are not cached."""
+    from weft.records import Document
+
+    for number in range(count):
+        if time.perf_counter() > deadline:
+            return
+        text = f"{texts[number % len(texts)]} Copy {number // len(texts)}."
+        yield Document(source=f"{number}.txt", title="", text=text)
 
 
 class Clock:
-    """An `embed` whose calls are counted and timed."""
+    """Counts and times the calls of a function while it replaces it."""
 
-    def __init__(self, embed: Callable[..., Any]) -> None:
-        self._embed = embed
+    def __init__(self, owner: Any, name: str) -> None:
+        self._owner, self._name, self._call = owner, name, getattr(owner, name)
+        self._is_own = name in vars(owner)
         self.seconds, self.texts, self.calls = 0.0, 0, 0
+        clock, call = self, self._call
 
-    def __call__(self, texts: Sequence[str], **named: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return self._embed(texts, **named)
-        finally:
-            self.seconds += time.perf_counter() - start
-            self.texts += len(texts)
-            self.calls += 1
+        def timed_call(*arguments: Any, **named: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return call(*arguments, **named)
+            finally:
+                clock.seconds += time.perf_counter() - start
+                clock.calls += 1
+                clock.texts += len(arguments[0]) if arguments and isinstance(arguments[0], list) else 0
+
+        setattr(owner, name, timed_call)
+
+    def end(self) -> None:
+        """Put the function back."""
+        if self._is_own:
+            setattr(self._owner, self._name, self._call)
+        else:
+            delattr(self._owner, self._name)
 
 
 if __name__ == "__main__":
