@@ -49,16 +49,6 @@ MODEL = GRANITE
 PARTS = ("operators", "cpu", "device", "index-cpu", "index-device")
 QUERIES = 200
 CPU_REPEATS, GPU_REPEATS = 3, 5
-INDEX_PACKAGES = (
-    "apsw",
-    "sqlite_vec",
-    "tokenizers",
-    "platformdirs",
-    "pathspec",
-    "yaml",
-    "snowballstemmer",
-    "opencc_purepy",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +233,8 @@ def profile_operators(graph: bytes, encoder: Encoder) -> None:
             options.enable_profiling, options.profile_file_prefix = True, f"{work}/profile"
             session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
             token_ids = np.arange(1000, 1110)[None]
-            inputs = {"input_ids": token_ids, "mask": np.ones_like(token_ids, np.int32)}
             for _ in range(20):
-                session.run(None, {given.name: inputs[given.name] for given in session.get_inputs()})
+                session.run(None, {"input_ids": token_ids})
             events = json.loads(Path(session.end_profiling()).read_text())
         lowest: dict[tuple[str, str], int] = {}
         for event in events:
@@ -260,7 +249,7 @@ def profile_operators(graph: bytes, encoder: Encoder) -> None:
 
 
 def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -> None:
-    """Print texts/s of onnxruntime by graph, threads and batch, and the distances between the vectors."""
+    """Print texts/s of onnxruntime by graph and threads, and the distances between the vectors."""
     from weft.models.local.onnx_session import OnnxSession
 
     ids = sample.token_ids[:count]
@@ -268,30 +257,16 @@ def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -
     vectors = {}
     for name, data in graphs.items():
         session = OnnxSession(data)
-        for tokens in (1, 512) if session.takes_batches else (1,):
-            batches = length_batches([len(text) for text in ids], max_tokens=tokens)
-            for threads in sorted({1, cores()}):
-                what = "alone" if tokens == 1 else f"batches of {tokens} tokens"
+        for threads in sorted({1, cores()}):
+            with ThreadPoolExecutor(threads) as pool:
                 vectors[name] = report(
-                    f"onnxruntime {name}, {threads} threads, {what}",
-                    lambda session=session, batches=batches, threads=threads: run_batches(
-                        session, ids, batches, threads=threads
-                    ),
+                    f"onnxruntime {name}, {threads} threads",
+                    lambda pool=pool, session=session: np.stack(list(pool.map(session.encode, ids))),
                     len(ids),
                     repeats=CPU_REPEATS,
                 )
     for name in graphs:
         print(f"    cosine distance {name} to float32: {distances(vectors[name], vectors['float32'])}")
-
-
-def run_batches(session: Any, ids: Sequence[Sequence[int]], batches: list[list[int]], *, threads: int) -> Any:
-    """Return the vectors of the texts, in their order."""
-    vectors = np.empty((len(ids), MODEL.architecture.hidden), np.float32)
-    with ThreadPoolExecutor(threads) as pool:
-        found = pool.map(lambda batch: session.encode_batch([ids[number] for number in batch]), batches)
-        for batch, rows in zip(batches, found, strict=True):
-            vectors[batch] = rows
-    return vectors
 
 
 def measure_torch_on_cpu(encoder: Encoder, sample: Sample, *, count: int) -> None:
@@ -425,14 +400,14 @@ def distances(first: Any, second: Any) -> str:
 
 def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int, seconds: float) -> None:
     """Print chunks/s of indexing up to `count` documents in about `seconds`, and the time of each stage."""
-    missing = [name for name in INDEX_PACKAGES if find_spec(name) is None]
-    if missing:
-        print(f"end to end, {device}: not measured, because these packages are missing: {', '.join(missing)}")
+    try:
+        from weft.config import read_settings
+        from weft.engine.engine import Engine
+        from weft.index import batch_writer, run
+        from weft.store.relational.store import RelationalStore
+    except ImportError as error:
+        print(f"end to end, {device}: not measured, because the package {error.name!r} is missing")
         return
-    from weft.config import read_settings
-    from weft.engine.engine import Engine
-    from weft.index import batch_writer, run
-    from weft.store.relational.store import RelationalStore
 
     with tempfile.TemporaryDirectory() as work:
         home = Path(work) / "cache"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
 from weft.models.local import embedder as embedder_module
 from weft.models.local import graph_calibration
-from weft.models.local.catalog import LocalModel
+from weft.models.local.catalog import Architecture, LocalModel
 from weft.models.local.embedder import LocalEmbedder
 from weft.models.local.graph_calibration import (
     CALIBRATION_FILE,
@@ -25,7 +25,8 @@ from weft.models.local.graph_calibration import (
 )
 from weft.models.local.install import install_model
 from weft.models.local.model_folder import InstalledModel, find_installed
-from weft.models.local.onnx_session import OnnxSession
+from weft.models.local.onnx_graph import Precision
+from weft.models.local.weights import Encoder
 
 TEXTS = [f"river {'bank ' * (number % 9)}money" for number in range(20)]
 
@@ -70,7 +71,7 @@ def test_a_large_run_calibrates_and_later_processes_use_the_choice(
     assert (after[:-1] != before).any()
     assert is_close(after[:-1], before)
     again = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=2).embed(TEXTS)
-    np.testing.assert_allclose(again, after, atol=1e-5)
+    assert again.tobytes() == after.tobytes()
 
 
 def test_queries_do_not_calibrate(tiny: LocalModel, tmp_path: Path) -> None:
@@ -93,18 +94,17 @@ def test_the_installed_graph_is_not_stored_twice(
     assert after[:5].tobytes() == before.tobytes()
 
 
-def test_a_batch_changes_a_component_by_no_more_than_1e_5(
+def test_neighbours_do_not_change_a_vector_after_the_calibration(
     tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The float32 graph pads; masks keep the padding out of the vectors."""
+    """The float32 graph also runs each text by itself: the same bytes alone and among others."""
     prefer(monkeypatch, "float32")
     embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=2)
     embedder.embed(TEXTS)
 
     together = embedder.embed(TEXTS)
 
-    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
-    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert together.tobytes() == b"".join(embedder.embed([text]).tobytes() for text in TEXTS)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"other machine": {}}'])
@@ -166,14 +166,15 @@ def test_a_graph_that_computes_wrongly_is_not_a_candidate(
     tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An int8 kernel that saturates on some processor must not be chosen, however fast it is."""
-    encode_batch = OnnxSession.encode_batch
+    built = graph_calibration.build_model
 
-    def wrong(self: OnnxSession, texts: list[list[int]]) -> np.ndarray:
-        vectors = encode_batch(self, texts)
-        return vectors if self.takes_batches else vectors[:, ::-1]
+    def wrong(encoder: Encoder, *, architecture: Architecture, precision: Precision) -> bytes:
+        if precision == "int8":
+            encoder = replace(encoder, words=encoder.words[::-1])
+        return built(encoder, architecture=architecture, precision=precision)
 
     rates: list[dict[str, float]] = []
-    monkeypatch.setattr(OnnxSession, "encode_batch", wrong)
+    monkeypatch.setattr(graph_calibration, "build_model", wrong)
     monkeypatch.setattr(graph_calibration, "choose_precision", lambda found: rates.append(found) or "float32")
     LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS)
 

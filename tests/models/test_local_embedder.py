@@ -223,10 +223,10 @@ def test_a_call_that_is_interrupted_ends_after_the_text_it_is_at(
     embedder.load()
     seen = []
 
-    def embed(texts: list[str]) -> np.ndarray:
-        seen.extend(texts)
+    def embed(text: str) -> np.ndarray:
+        seen.append(text)
         embedder.interrupt()
-        return np.ones((len(texts), embedder.card.dimension), np.float32)
+        return np.ones(embedder.card.dimension, np.float32)
 
     with monkeypatch.context() as patch:
         patch.setattr(embedder._loaded, "embed", embed, raising=True)

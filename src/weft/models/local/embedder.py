@@ -17,7 +17,6 @@ from weft.models.base import TextKind, replace_surrogates
 from weft.models.loaded_models import LoadedModels
 from weft.models.local.catalog import LocalModel
 from weft.models.local.fetch import Progress
-from weft.models.local.length_batches import length_batches
 from weft.models.local.model_folder import (
     ONNX_FILE,
     TOKENIZER_FILE,
@@ -28,26 +27,21 @@ from weft.models.local.model_folder import (
     read_verified,
 )
 from weft.models.local.text_tokenizer import TextTokenizer, open_tokenizer
-from weft.records import ModelCard, Vectors
+from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
 
 CALIBRATION_TEXTS = 500
 """Document texts that a process embeds before the calibration. They take 20 s on two cores, the calibration two."""
-TOKENS_PER_BATCH = 1_024
-"""Tokens of one batch on the CPU, padding included. Larger activations do not fit into the cache of a core."""
-CHARACTERS_PER_TOKEN = 4
-"""Typical length of an English token, to estimate the length of a text before it is tokenized."""
 
 
 class LocalEmbedder:
     """
     Embeds with a model of the catalog, on `threads` cores (default: all usable ones) or a `provider` of onnxruntime.
 
-    With an int8 graph, each text is a separate run: there is no padding, and a vector does not depend on its batch.
-    With a float32 graph, texts of similar length run together, and a component depends on the batch by less than 1e-5.
-    After `CALIBRATION_TEXTS` texts, the fastest graph is measured once for this machine; its vectors differ from those
-    before by rounding (decision 0036).
+    Each text is a separate run: there is no padding, and a vector does not depend on its batch. Padded batches are not
+    faster on the CPU. After `CALIBRATION_TEXTS` texts, the fastest graph is measured once for this machine; its vectors
+    differ from those before by rounding (decision 0036).
     """
 
     def __init__(
@@ -93,19 +87,17 @@ class LocalEmbedder:
         if kind == "document" and not loaded.is_calibrated:
             loaded = self._count(loaded, texts)
 
-        def embed_part(part: Sequence[int]) -> Vectors:
+        def embed_one(text: str) -> Vector:
             if self._interruptions != interruptions:
                 raise ModelUnavailable("embedding was interrupted", hint="run the command again")
-            return loaded.embed([texts[number] for number in part])
+            return loaded.embed(text)
 
-        parts = loaded.divide(texts)
-        if len(parts) == 1 or loaded.workers == 1:
-            found = [embed_part(part) for part in parts]
+        if len(texts) == 1 or loaded.workers == 1:
+            rows = [embed_one(text) for text in texts]
         else:
-            with ThreadPoolExecutor(min(loaded.workers, len(parts))) as pool:
-                found = list(pool.map(embed_part, parts))
-        vectors = np.empty((len(texts), self.card.dimension), np.float32)
-        vectors[[number for part in parts for number in part]] = np.concatenate(found)
+            with ThreadPoolExecutor(min(loaded.workers, len(texts))) as pool:
+                rows = list(pool.map(embed_one, texts))
+        vectors = np.stack(rows)
         if not np.isfinite(vectors).all():
             hint = f"run `weft models fetch {self.card.name}` again"
             raise BadModelOutput(f"{self.card.name!r} returned a non-finite vector", hint=hint)
@@ -207,17 +199,9 @@ class _Loaded:
         self.workers = plan.workers if plan else cores
         self._session = OnnxSession(chosen or graph, threads=plan.threads if plan else 1)
 
-    def divide(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the numbers of the texts that run together: those of similar length if the graph takes batches."""
-        if not self._session.takes_batches:
-            return [[number] for number in range(len(texts))]
-        # Characters stand for tokens, which only the run computes.
-        lengths = [min(len(text), self._model.max_tokens * CHARACTERS_PER_TOKEN) for text in texts]
-        return length_batches(lengths, max_tokens=TOKENS_PER_BATCH * CHARACTERS_PER_TOKEN)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts that run together."""
-        return self._session.encode_batch([self._tokenizer.encode(text) for text in texts])
+    def embed(self, text: str) -> Vector:
+        """Return the vector of one text."""
+        return self._session.encode(self._tokenizer.encode(text))
 
     def calibrate(self, texts: Sequence[str]) -> _Loaded:
         """Choose the fastest graph for such texts, and return the model with it."""

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnxruntime
 
 from weft.errors import ModelUnavailable
@@ -45,7 +46,7 @@ MAX_COSINE_DISTANCE = 0.001
 GRAPH_SECONDS = 0.2
 """Time to measure one graph, and one number of threads. With five of them, calibration takes a second."""
 SAMPLE_TEXTS = 8
-"""Number of texts of the sample: a batch of passages."""
+"""Number of texts of the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def make_float_graph(graph: bytes, *, architecture: Architecture) -> bytes:
 
 
 def choose_sample(texts: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Return texts around the median length, as they run together in a batch."""
+    """Return texts around the median length."""
     ordered = sorted(texts, key=len)
     start = max(0, (len(ordered) - SAMPLE_TEXTS) // 2)
     return ordered[start : start + SAMPLE_TEXTS]
@@ -147,7 +148,7 @@ def _measure_graphs(
         try:
             graph = build_model(encoder, architecture=architecture, precision=precision)
             session = OnnxSession(graph)
-            vectors = session.encode_batch(sample)
+            vectors = _run(session, sample)
         except ModelUnavailable as error:
             logger.info("graph %s cannot run: %s", precision, error)
             continue
@@ -163,9 +164,13 @@ def _measure_graphs(
     while time.perf_counter() < deadline:  # in turns: other work on the machine then slows all of them
         for precision, session in sessions.items():
             start = time.perf_counter()
-            session.encode_batch(sample)
+            _run(session, sample)
             seconds[precision] = min(seconds[precision], time.perf_counter() - start)
     return {precision: round(len(sample) / seconds[precision], 1) for precision in graphs}, graphs
+
+
+def _run(session: OnnxSession, texts: Sequence[Sequence[int]]) -> Vectors:
+    return np.stack([session.encode(text) for text in texts])
 
 
 def is_close(vectors: Vectors, expected: Vectors) -> bool:
@@ -185,11 +190,11 @@ def _measure_threads(graph: bytes, *, sample: Sequence[Sequence[int]], cores: in
 
 
 def _measure_rate(session: OnnxSession, *, sample: Sequence[Sequence[int]], workers: int) -> float:
-    session.encode_batch(sample)
+    _run(session, sample)
     done, start = 0, time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:
         while time.perf_counter() < start + GRAPH_SECONDS:
-            done += sum(map(len, pool.map(session.encode_batch, [sample] * workers)))
+            done += len(list(pool.map(session.encode, [*sample] * workers)))
     return done / (time.perf_counter() - start)
 
 

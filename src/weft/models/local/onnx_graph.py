@@ -7,19 +7,15 @@ ONNX graph that maps token ids to one unit vector.
     layer: MatMul ─ Split ─ MultiHeadAttention ─ MatMul ─ SkipLayerNormalization
            ─ MatMul ─ BiasGelu ─ MatMul ─ SkipLayerNormalization
 
-With CLS pooling, the last layer computes the state of the first token only; the vector is the same.
+A run takes one unpadded text, so the graph needs no attention mask. With CLS pooling, the last layer computes the state
+of the first token only; the vector is the same.
 
-The float32 graph takes a padded batch and a mask. Padding changes the rounding of its vectors by less than 1e-6.
-In int8, such a change can move an activation to the next of 255 values, which changes components by 0.003. Therefore
-a run of an int8 graph takes one text without padding, and the graph needs no mask.
+    precision    weights                        activations
+    int8         int8, a scale per 64 weights   int8, a scale per token and block (`MatMulNBits`)
+    float32      float32                        float32
 
-    precision    weights                          activations                  fastest on
-    int8         int8, a scale per 64 weights     int8, per token and block    ARM without fast int8 products
-    int8-rows    int8, a scale per output         int8, per token              processors with VNNI, AMX or dot products
-    float32      float32                          float32                      other processors
-
-`quantize_dynamic` of onnxruntime quantises activations per tensor, so that vectors depend on their batch and are less
-precise:
+In both, a vector depends only on its text. `quantize_dynamic` of onnxruntime quantises activations per tensor. It is a
+fifth faster, but vectors depend on their batch and are less precise:
 
                                               granite-30m              minilm-l6
                                               per block   per tensor   per block   per tensor
@@ -48,7 +44,7 @@ from weft.models.local.onnx_protobuf import (
 from weft.models.local.safetensors_file import Array
 from weft.models.local.weights import Dense, Encoder, Layer, Norm
 
-Precision: TypeAlias = Literal["int8", "int8-rows", "float32"]
+Precision: TypeAlias = Literal["int8", "float32"]
 
 BLOCK = 64
 """Number of weights that share a scale. The granite pack has the same group size, so its weights are not changed."""
@@ -56,24 +52,18 @@ BLOCK = 64
 CONTRIB = "com.microsoft"
 """Domain of onnxruntime's fused operators."""
 
-MASK = "mask"
-"""Input that marks tokens (1) and padding (0)."""
-
 ONNX_OPSET = 17
 ONNX_IR = 9
 GRAPH_VERSION = 2
 """Version of this module; increased when it builds other graphs, so that those built before are not used."""
-MIN_ROW_MAXIMUM = 1e-20
-"""Lower bound of the largest activation of a token in `int8-rows`, so that a row of zeros has a scale."""
 INT8_ACTIVATIONS = 4
 """`accuracy_level` of MatMulNBits: multiply in int8 where the processor has instructions for it."""
 
 
 def build_model(encoder: Encoder, *, architecture: Architecture, precision: Precision = "int8") -> bytes:
     """
-    Return an ONNX file with input `input_ids` (texts, tokens) and output `embedding` (texts, hidden).
+    Return an ONNX file with input `input_ids` (1, tokens) and output `embedding` (1, hidden).
 
-    In float32 it has a second input, `mask`, of the same shape: 1 for a token, 0 for padding. In int8 `texts` is 1.
     The same weights give the same bytes.
     """
     graph = _Graph(architecture, precision=precision)
@@ -82,11 +72,8 @@ def build_model(encoder: Encoder, *, architecture: Architecture, precision: Prec
         first_only = architecture.pooling == "cls" and number == len(encoder.layers) - 1
         states = graph.layer(f"layer{number}", states=states, layer=layer, first_only=first_only)
     graph.pool(states)
-    texts = "texts" if graph.has_mask else 1
-    inputs = [encode_value_info("input_ids", element_type=ElementType.INT64, shape=(texts, "tokens"))]
-    if graph.has_mask:
-        inputs.append(encode_value_info(MASK, element_type=ElementType.INT32, shape=(texts, "tokens")))
-    outputs = [encode_value_info("embedding", element_type=ElementType.FLOAT, shape=(texts, architecture.hidden))]
+    inputs = [encode_value_info("input_ids", element_type=ElementType.INT64, shape=(1, "tokens"))]
+    outputs = [encode_value_info("embedding", element_type=ElementType.FLOAT, shape=(1, architecture.hidden))]
     encoded = encode_graph("encoder", nodes=graph.nodes, initializers=graph.constants, inputs=inputs, outputs=outputs)
     return encode_model(encoded, ir_version=ONNX_IR, opsets={"": ONNX_OPSET, CONTRIB: 1})
 
@@ -111,11 +98,8 @@ class _Graph:
     def __init__(self, architecture: Architecture, *, precision: Precision) -> None:
         self.architecture = architecture
         self.precision = precision
-        self.has_mask = precision == "float32"
         self.nodes: list[bytes] = []
         self.constants: list[bytes] = []
-        self._rows: dict[str, tuple[str, str]] = {}
-        """Quantised values and scales of states, by the name of the states."""
 
     def embed(self, encoder: Encoder) -> str:
         """Look up words and positions, add them and normalise the sum."""
@@ -144,9 +128,7 @@ class _Graph:
         )
         wide = self._multiply(f"{name}.feed_in", states, dense=layer.feed_in)
         bias = self._constant(f"{name}.feed_in.bias", layer.feed_in.bias)
-        # FastGelu takes tanh for erf: half the time, and less of an error than the rounding of rows.
-        gelu = "FastGelu" if self.precision == "int8-rows" else "BiasGelu"
-        active = self._add(gelu, [wide, bias], f"{name}.gelu", domain=CONTRIB)
+        active = self._add("BiasGelu", [wide, bias], f"{name}.gelu", domain=CONTRIB)
         narrow = self._multiply(f"{name}.feed_out", active, dense=layer.feed_out)
         return self._add_skip(f"{name}.feed_norm", narrow, skip=states, dense=layer.feed_out, norm=layer.feed_norm)
 
@@ -155,20 +137,9 @@ class _Graph:
         if self.architecture.pooling == "cls":
             first = self._constant("first_token", np.array(0, np.int64))
             pooled = self._add("Gather", [states, first], "pooled", axis=1)
-        elif self.has_mask:
-            pooled = self._pool_masked(states)
         else:
             pooled = self._add("ReduceMean", [states], "pooled", axes=[1], keepdims=0)
         return self._add("LpNormalization", [pooled], "embedding", axis=-1, p=2)
-
-    def _pool_masked(self, states: str) -> str:
-        """Return the sum of the states of all tokens; the division by their number does not change its direction."""
-        as_float = self._add("Cast", [MASK], "mask_float", to=ElementType.FLOAT)
-        last = self._constant("mask_axis", np.array([2], np.int64))
-        column = self._add("Unsqueeze", [as_float, last], "mask_column")
-        masked = self._add("Mul", [states, column], "masked")
-        tokens = self._constant("token_axis", np.array([1], np.int64))
-        return self._add("ReduceSum", [masked, tokens], "pooled", keepdims=0)
 
     def _words(self, table: Array) -> str:
         """Look up the rows of the words; int8 rows are multiplied by the scales of their blocks."""
@@ -209,22 +180,15 @@ class _Graph:
 
     def _mix(self, name: str, parts: Sequence[str], *, bias: Array) -> str:
         """Mix the values by the products of query and keys."""
-        inputs = [*parts, self._constant(f"{name}.attention_in.bias", bias), *([MASK] if self.has_mask else [])]
+        inputs = [*parts, self._constant(f"{name}.attention_in.bias", bias)]
         heads = self.architecture.heads
         return self._add("MultiHeadAttention", inputs, f"{name}.attended", domain=CONTRIB, num_heads=heads)
 
     def _multiply(self, name: str, states: str, *, dense: Dense) -> str:
         """Multiply by the weight. The fused operator that follows adds the bias."""
-        match self.precision:
-            case "float32":
-                weight = self._constant(f"{name}.weight", np.ascontiguousarray(dense.weight.T))
-                return self._add("MatMul", [states, weight], name)
-            case "int8":
-                return self._multiply_blocks(name, states, dense=dense)
-            case "int8-rows":
-                return self._multiply_rows(name, states, dense=dense)
-
-    def _multiply_blocks(self, name: str, states: str, *, dense: Dense) -> str:
+        if self.precision == "float32":
+            weight = self._constant(f"{name}.weight", np.ascontiguousarray(dense.weight.T))
+            return self._add("MatMul", [states, weight], name)
         outputs, inputs = dense.weight.shape
         values, scales = quantise(dense.weight)
         # MatMulNBits takes unsigned values; its default zero point is 128.
@@ -240,41 +204,6 @@ class _Graph:
             block_size=BLOCK,
             accuracy_level=INT8_ACTIVATIONS,
         )
-
-    def _multiply_rows(self, name: str, states: str, *, dense: Dense) -> str:
-        """Multiply int8 by int8 into float32, then by the scale of each token."""
-        scales = np.abs(dense.weight).max(axis=1) / np.float32(127)
-        values = np.rint(dense.weight / np.where(scales == 0, np.float32(1), scales)[:, None]).astype(np.int8)
-        rows, row_scales = self._quantise_rows(states)
-        product = self._add(
-            "MatMulIntegerToFloat",
-            [
-                rows,
-                self._constant(f"{name}.weight", np.ascontiguousarray(values.T)),
-                self._constant(f"{name}.unit", np.array(1, np.float32)),
-                self._constant(f"{name}.scales", scales),
-            ],
-            f"{name}.product",
-            domain=CONTRIB,
-        )
-        return self._add("Mul", [product, row_scales], name)
-
-    def _quantise_rows(self, states: str) -> tuple[str, str]:
-        """Return states as int8, one scale per token, and the scales (1, tokens, 1)."""
-        if states not in self._rows:
-            absolute = self._add("Abs", [states], f"{states}.absolute")
-            largest = self._add("ReduceMax", [absolute], f"{states}.largest", axes=[0, 2], keepdims=0)
-            bound = self._constant(f"{states}.bound", np.array(MIN_ROW_MAXIMUM, np.float32))
-            positive = self._add("Max", [largest, bound], f"{states}.positive")
-            steps = self._constant(f"{states}.steps", np.array(127, np.float32))
-            scales = self._add("Div", [positive, steps], f"{states}.scales")
-            zero = self._constant(f"{states}.zero", np.array(0, np.float32))
-            zeros = self._add("Mul", [scales, zero], f"{states}.zeros")
-            zero_points = self._add("Cast", [zeros], f"{states}.zero_points", to=ElementType.INT8)
-            values = self._add("QuantizeLinear", [states, scales, zero_points], f"{states}.int8", axis=1)
-            shape = self._constant(f"{states}.column", np.array([1, -1, 1], np.int64))
-            self._rows[states] = values, self._add("Reshape", [scales, shape], f"{states}.row_scales")
-        return self._rows[states]
 
     def _add_skip(self, name: str, states: str, *, skip: str, dense: Dense, norm: Norm) -> str:
         """Add the residual and the bias of the preceding multiplication, and normalise the sum."""

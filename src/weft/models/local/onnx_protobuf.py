@@ -45,7 +45,6 @@ class ElementType(IntEnum):
     FLOAT = 1
     UINT8 = 2
     INT8 = 3
-    INT32 = 6
     INT64 = 7
 
 

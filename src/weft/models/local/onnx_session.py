@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as _state
 
 from weft.errors import ModelUnavailable
-from weft.models.local.onnx_graph import MASK
-from weft.records import Vector, Vectors
+from weft.records import Vector
 
 _LOG_FATAL = 4
 """Log level of onnxruntime. Lower levels also log errors that are raised."""
@@ -48,30 +46,12 @@ class OnnxSession:
         with _convert_errors():
             self._session: Any = onnxruntime.InferenceSession(source, options, providers=providers)
 
-        self.takes_batches = any(given.name == MASK for given in self._session.get_inputs())
-        """True if the graph has a mask."""
-
     def encode(self, token_ids: Sequence[int]) -> Vector:
         """Return the unit vector of one text. Raises `ModelUnavailable`."""
-        vector: Vector = self._run(np.array([token_ids], np.int64), mask=np.ones((1, len(token_ids)), np.int32))[0]
-        return vector
-
-    def encode_batch(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """Return the unit vectors of texts, padded to the longest if the graph takes batches."""
-        if not self.takes_batches:
-            return np.stack([self.encode(text) for text in texts])
-        lengths = np.array([len(text) for text in texts])
-        mask = np.arange(lengths.max()) < lengths[:, None]
-        padded = np.zeros(mask.shape, np.int64)
-        padded[mask] = np.concatenate(texts)
-        return self._run(padded, mask=mask.astype(np.int32))
-
-    def _run(self, token_ids: NDArray[np.int64], *, mask: NDArray[np.int32]) -> Vectors:
-        inputs: dict[str, NDArray[Any]] = {"input_ids": token_ids} | ({MASK: mask} if self.takes_batches else {})
         with _convert_errors():
-            (vectors,) = self._session.run(["embedding"], inputs)
-        found: Vectors = vectors
-        return found
+            (vectors,) = self._session.run(["embedding"], {"input_ids": np.array([token_ids], np.int64)})
+        vector: Vector = vectors[0]
+        return vector
 
 
 @contextmanager
