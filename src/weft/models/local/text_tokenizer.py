@@ -26,7 +26,7 @@ class TextTokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of texts, computed on all cores."""
-        return [found.ids for found in self._tokenizer.encode_batch_fast([self._beginning(text) for text in texts])]
+        return [found.ids for found in self._tokenizer.encode_batch([self._beginning(text) for text in texts])]
 
     def _beginning(self, text: str) -> str:
         return replace_surrogates(text[: self._max_characters])
