@@ -30,6 +30,7 @@ EXTRAS = {
     "docx": "docx",
     "bibtex": "bibtexparser",
     "code": "tree_sitter",
+    "ocr": "rapidocr_onnxruntime",
     "openai": "httpx",
     "watch": "watchfiles",
     "plot": "matplotlib",

@@ -86,6 +86,8 @@ class LoadOptions:
     """Maximum number of parser processes of `weft serve` and `weft worker`."""
     max_pages: int = constant(5000)
     """PDFs with more pages are skipped."""
+    ocr: bool = False
+    """True recognises text in images and in PDF pages without text (extra `ocr`); a page takes seconds."""
     max_records: int | None = constant(None)
     """Maximum number of records per JSON or JSON Lines file; None for all."""
     follow_symlinks: bool = False

@@ -46,7 +46,7 @@ HINTS = {
     "empty": "add text to the file",
     "encrypted": "save the file without a password",
     "ignored": "change the ignore rule, or pass --no-gitignore or --hidden",
-    "no text": "run OCR if the file contains scanned pages",
+    "no text": "set load.ocr if the file contains scanned pages",
     "not a regular file": "pass a file or a folder",
     "too large": "split the file, or raise load.max_file_bytes or load.max_pages",
     "too slow": "split the file, or raise load.max_cpu_seconds",

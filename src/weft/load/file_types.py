@@ -13,6 +13,8 @@ TEXT_SUFFIXES = frozenset({".adoc", ".asciidoc", ".log", ".org", ".rst", ".text"
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 _ARCHIVES = ".7z .bz2 .deb .dmg .gz .img .iso .jar .lz4 .msi .rar .rpm .tar .tgz .war .whl .xz .zip .zst"
 _PICTURES = ".avif .bmp .gif .heic .ico .jpeg .jpg .png .psd .svg .tif .tiff .webp"
+OCR_SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
+"""Images in which text can be recognised."""
 _SOUND = ".aac .avi .flac .m4a .mkv .mov .mp3 .mp4 .ogg .opus .wav .webm"
 _PROGRAMS = ".bin .class .dll .dylib .exe .o .pyc .pyd .so .wasm"
 _DATA = ".db .npy .npz .onnx .parquet .pickle .pkl .safetensors .sqlite .sqlite3"
@@ -71,9 +73,11 @@ def is_gzip_text(path: Path) -> bool:
     return path.suffix.lower() == ".gz" and inner not in _PACKED_SUFFIXES and not is_line_based(path)
 
 
-def is_binary(path: Path) -> bool:
-    """Return True if the file extension belongs to a binary format. A zip file may hold conversations."""
+def is_binary(path: Path, *, ocr: bool = False) -> bool:
+    """Return True for the extension of a binary format; with `ocr`, not for images. A zip file may be an export."""
     suffix = path.suffix.lower()
+    if ocr and suffix in OCR_SUFFIXES:
+        return False
     is_readable = suffix == ".zip" or is_line_based(path) or is_gzip_text(path)
     return suffix in BINARY_SUFFIXES and not is_readable
 

@@ -171,7 +171,7 @@ class _Walker:
     def _check_file(self, path: Path, *, status: os.stat_result, is_corpus: bool) -> FoundFile | Skipped:
         if not stat.S_ISREG(status.st_mode):  # reading a pipe or device may block forever
             return self._skip(path, "not a regular file")
-        if is_binary(path):
+        if is_binary(path, ocr=self._options.ocr):
             return self._skip(path, "binary")
         if not status.st_size:
             return self._skip(path, "empty")

@@ -13,7 +13,15 @@ from weft.errors import InputError
 from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
 from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
 from weft.load.file_reader import LoadError, safe_text
-from weft.load.file_types import TEXT_SUFFIXES, Loader, is_binary, is_gzip_text, is_line_based, user_file_name
+from weft.load.file_types import (
+    OCR_SUFFIXES,
+    TEXT_SUFFIXES,
+    Loader,
+    is_binary,
+    is_gzip_text,
+    is_line_based,
+    user_file_name,
+)
 from weft.load.folder import FoundFile, iter_files
 from weft.load.formats.beir import load_corpus
 from weft.load.formats.code import find_language, load_code
@@ -35,6 +43,13 @@ from weft.load.office.xlsx import load_xlsx
 from weft.load.papers.bibtex import load_bibtex
 from weft.records import Document, Skipped
 from weft.text.decode import clean
+
+
+def load_scan(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield the document of an image. The recogniser is imported on use, because it is rarely wanted."""
+    from weft.load.formats import ocr
+
+    return ocr.load_image(path, source=source, options=options)
 
 
 def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
@@ -72,6 +87,7 @@ LOADERS: dict[str, Loader] = {
     ".xhtml": load_html,
     ".xlsx": load_xlsx,
     ".zip": load_zip,
+    **dict.fromkeys(OCR_SUFFIXES, load_scan),
 }
 """Loader by extension. JSON Lines, source code and plain text are detected separately."""
 
@@ -94,7 +110,7 @@ def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | 
 
 def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield the documents of one file under the given source."""
-    if is_binary(path):
+    if is_binary(path, ocr=options.ocr):
         return iter([Skipped(source=source, reason="binary")])
     return _load(FoundFile(path=path, source=source), options=options)
 

@@ -15,6 +15,7 @@ from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
+from weft.load.formats.ocr import OcrLine, boxes_field, page_text, recognise
 from weft.load.line_map import collapse, join_numbered
 from weft.load.metadata import Fields
 from weft.records import Document
@@ -44,13 +45,16 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
     with _silence_pypdf(), cpu_limit(options.max_cpu_seconds):
         reader = _open(data, options=options)
         largest = max(MIN_CHECKED_PAGE_BYTES, MAX_PAGE_RATIO * len(data))
-        pages = list(_iter_pages(reader, source=source, options=options, max_page_bytes=largest))
+        scanned: list[tuple[int, OcrLine]] = []
+        pages = list(_iter_pages(reader, source=source, options=options, max_page_bytes=largest, scanned=scanned))
         info = _read_info(reader)
     text, lines = join_numbered(pages)
     if not text:
-        detail = f"no text on {len(reader.pages)} pages; run OCR on a scanned PDF first"
+        detail = f"no text on {len(reader.pages)} pages; load.ocr recognises the text of scanned pages"
         raise LoadError("no text", detail)
     title = info.pop("title", "")
+    if scanned:
+        info |= {"ocr": True, **boxes_field(scanned)}
     yield Document(
         source=source,
         title=str(title) or file_title(source),
@@ -97,9 +101,14 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
 
 
 def _iter_pages(
-    reader: PdfReader, *, source: str, options: LoadOptions, max_page_bytes: int
+    reader: PdfReader,
+    *,
+    source: str,
+    options: LoadOptions,
+    max_page_bytes: int,
+    scanned: list[tuple[int, OcrLine]],
 ) -> Iterator[tuple[str, int]]:
-    """Yield text and number of the readable pages."""
+    """Yield text and number of the readable pages; add recognised lines to `scanned`."""
     from pypdf.errors import PyPdfError
 
     total = 0
@@ -117,6 +126,8 @@ def _iter_pages(
                 skipped += 1
                 continue
             text = page.extract_text()
+            if options.ocr and not text.strip():
+                text = _recognise_page(page, number=number, scanned=scanned)
         except (PyPdfError, *PARSER_ERRORS) as error:
             logger.warning("skipped page %d of %s: %s", number, source, error)
             continue
@@ -127,6 +138,16 @@ def _iter_pages(
             yield text.strip("\n") + "\n", number
     if skipped:
         logger.warning("skipped %d pages of %s: they repeat the content of earlier pages", skipped, source)
+
+
+def _recognise_page(page: PageObject, *, number: int, scanned: list[tuple[int, OcrLine]]) -> str:
+    """Return the text in the largest image of a page, which is the scan; its lines are added to `scanned`."""
+    images = [file.image for file in page.images if file.image is not None]
+    if not images:
+        return ""
+    lines = recognise(max(images, key=lambda image: image.size[0] * image.size[1]))
+    scanned += [(number, line) for line in lines]
+    return page_text(lines)
 
 
 def _count_bytes(page: PageObject, seen: set[tuple[int, int]]) -> tuple[int, int]:
