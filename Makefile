@@ -9,7 +9,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check
 APT = DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=1 -o Acquire::http::Timeout=20
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-faults test-integrations browser model chinese-model lint format bench clean
+.PHONY: demo test test-slow test-faults test-integrations browser model chinese-model lint format docs bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -64,6 +64,10 @@ browser:
 	    { $(APT) install -y chromium || { $(APT) update && $(APT) install -y chromium; }; } >/dev/null 2>&1; } || \
 	  echo "no Chromium: tests of the web page are skipped; apt-get install -y chromium brings it"
 
+# The documentation site, in build/site.
+docs: $(VENV)/.dev
+	$(BIN)/python -m mkdocs build --strict --site-dir build/site
+
 bench: $(VENV)/.dev model
 	$(BIN)/python benchmarks/speed.py
 
@@ -74,7 +78,7 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,code,openai,watch,plot,mcp,serve,multilingual,zh,postgres,scale,langchain,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,code,openai,watch,plot,mcp,serve,multilingual,zh,postgres,scale,langchain,docs,dev]'
 	@touch $(VENV)/.demo $@
 
 # The MCP inspector drives our server in a test, the reference memory server is compared with it; where there is no npm, these

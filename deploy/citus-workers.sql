@@ -1,0 +1,5 @@
+-- Run once on the coordinator, when its data folder is created.
+CREATE EXTENSION IF NOT EXISTS vector;
+SELECT citus_set_coordinator_host('db', 5432);
+SELECT citus_add_node('worker-1', 5432);
+SELECT citus_add_node('worker-2', 5432);

@@ -1,0 +1,7 @@
+# PostgreSQL with Citus and pgvector. The Citus image has the package source that also carries pgvector.
+FROM citusdata/citus:13.0
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends postgresql-17-pgvector \
+ && rm -rf /var/lib/apt/lists/*
+HEALTHCHECK --interval=5s --timeout=3s CMD ["pg_isready"]
+USER postgres
