@@ -56,21 +56,40 @@ def restart(server, mode):
 
 @contextmanager
 def new_database(dsn, name, *, partitions=PARTITIONS, tables=True):
-    """Give the DSN of a new database with our tables, and drop it afterwards."""
-    with psycopg.connect(dsn, autocommit=True) as db:
-        db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        db.execute(f'CREATE DATABASE "{name}"')
+    """
+    Give the DSN of a new database with our tables, and drop it afterwards.
+
+    With Citus, a database belongs to one node. It is made on every worker too, and the workers are added to it.
+    """
+    workers = list_workers(dsn) if IS_CITUS else []
+    nodes = [*(make_conninfo(dsn, host=host, port=port) for host, port in workers), dsn]
+    for node in nodes:
+        with psycopg.connect(node, autocommit=True) as db:
+            db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            db.execute(f'CREATE DATABASE "{name}"')
+        if IS_CITUS:
+            with psycopg.connect(node, dbname=name, autocommit=True) as db:
+                db.execute("CREATE EXTENSION IF NOT EXISTS citus")
+                db.execute("CREATE EXTENSION IF NOT EXISTS vector")
     mine = make_conninfo(dsn, dbname=name)
     if tables:
         with psycopg.connect(mine, autocommit=True) as db:
-            if IS_CITUS:
-                db.execute("CREATE EXTENSION IF NOT EXISTS citus")
+            for host, port in workers:
+                db.execute("SELECT citus_add_node(%s::text, %s::int)", [host, port])
             schema.create(db, where=name, partitions=partitions)
     try:
         yield mine
     finally:
-        with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        for node in reversed(nodes):
+            with psycopg.connect(node, autocommit=True) as db:
+                db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def list_workers(dsn):
+    """Return host and port of each worker of a Citus cluster, by the database that the DSN names."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        found = "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary' ORDER BY 1, 2"
+        return db.execute(found).fetchall()
 
 
 @contextmanager
@@ -105,7 +124,7 @@ def end_others(dsn):
     """End every other connection to the database, as a failing server or a firewall would."""
     with psycopg.connect(dsn, autocommit=True) as db:
         mine = "datname = current_database() AND pid <> pg_backend_pid()"
-        db.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
+        db.execute(f"SELECT pg_terminate_backend(pid, 5000::bigint) FROM pg_stat_activity WHERE {mine}")
 
 
 def empty(dsn):

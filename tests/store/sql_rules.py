@@ -116,6 +116,8 @@ class Rules(Visitor):
         for row, source in given_rows(node.selectStmt):
             if len(row) != len(columns) or not self.is_own(row[columns.index("namespace")], source):
                 self.found.append(f"{table}: a row of another namespace")
+        if any(each(node.selectStmt.valuesLists or (), ast.SubLink)):
+            self.found.append(f"{table}: a query among values, which Citus refuses")
 
     def visit_OnConflictClause(self, ancestors, node):
         table = ancestors.find_nearest(ast.InsertStmt).node.relation.relname
@@ -161,10 +163,15 @@ class Rules(Visitor):
         return isinstance(node, ast.ParamRef) and node.number == self.parameter
 
     def is_own(self, value, sources):
-        """Return whether a value is the namespace, or is read from a table, which is bound to it."""
+        """
+        Return whether a value is the namespace or, in INSERT ... SELECT, is read from a table, which is bound to it.
+
+        Citus sends a statement to one shard only if the namespace comes from a column. Otherwise it copies the rows,
+        which row security forbids to an ordinary role.
+        """
         tables = [table for source in sources for table, _ in reach(source) if table.schemaname]
         names = {table.alias.aliasname if table.alias else table.relname for table in tables}
-        return self.is_namespace(value) or path(value) in {(name, "namespace") for name in names}
+        return path(value) in {(name, "namespace") for name in names} if sources else self.is_namespace(value)
 
     # the same everywhere
 

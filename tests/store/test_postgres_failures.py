@@ -207,7 +207,7 @@ def cut(monkeypatch, dsn, name, *, times=1):
 
 def end(dsn, pid):
     with psycopg.connect(dsn, autocommit=True) as db:
-        db.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        db.execute("SELECT pg_terminate_backend(%s::int, 5000::bigint)", [pid])
 
 
 def test_idle_connections_that_were_ended_are_replaced(postgres_dsn, store):

@@ -11,6 +11,9 @@ from test_graph_soundness import DAMAGE, LEDGER, PARIS, STRAY, fill
 
 from weft.store.postgres.database import PostgresDatabase
 
+CUT_TERMS = "UPDATE chunk_term SET held = held[2:], counts = counts[2:] WHERE namespace = 1"
+"""A worker of Citus 14.0.1 crashes on this slice of an array, so that it is left out there."""
+
 ENFORCED = {
     "a mention twice",
     "claims of another namespace",
@@ -33,6 +36,7 @@ OTHERWISE = {
         "INSERT INTO entity_vector (namespace, model, chunk, key, vector)"
         f" SELECT namespace, number, {STRAY}, 'ghost', '[1,2,3]' FROM model WHERE namespace = 1"
     ),
+    "a fact vector too short": "UPDATE fact_text_vector SET vector = '[1]'",
     "a vector too short": "UPDATE fact_vector SET vector = '[1]'",
 }
 """The same said with the columns and types of a server."""
@@ -107,7 +111,7 @@ def test_the_index_of_words_is_found_wrong_and_built_again(graph):
         "UPDATE term SET chunks = chunks + 1 WHERE namespace = 1",
         "DELETE FROM chunk_term WHERE namespace = 1",
         "UPDATE chunk_term SET length = length + 1 WHERE namespace = 1",
-        "UPDATE chunk_term SET held = held[2:], counts = counts[2:] WHERE namespace = 1",
+        *(() if postgres.IS_CITUS else (CUT_TERMS,)),
         "UPDATE namespace SET chunks = 17, length = 3 WHERE namespace = 1",
     ):
         damage(dsn, statement)

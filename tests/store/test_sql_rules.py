@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from pglast import ast
+from pglast import ast, enums
 from sql_rules import NO_NAMESPACE, PLACEHOLDER, broken_rules, each, parse
 
 ROOT = Path(__file__).parents[2] / "src" / "weft" / "store"
@@ -171,6 +171,13 @@ def test_every_table_of_a_namespace_is_spread():
     assert tables == {*marked, *NO_NAMESPACE}
 
 
+def test_every_table_has_a_primary_key():
+    """Citus moves a shard only by its primary key, and refuses to rebalance a database with a table that has none."""
+    for table in each(parse(SCRIPTS["schema.sql"])[0], ast.CreateStmt):
+        kinds = {constraint.contype for constraint in each(table.tableElts, ast.Constraint)}
+        assert enums.ConstrType.CONSTR_PRIMARY in kinds, table.relation.relname
+
+
 def test_exceptions_are_needed():
     assert POSTGRES.keys() >= BY_NAME.keys() | UNBOUND.keys() | OWN_VALUES.keys()
     assert all(":namespace" not in POSTGRES[name] for name in BY_NAME)
@@ -245,7 +252,7 @@ UNBOUND_BAD = {
     "WITH": "WITH x AS (SELECT * FROM weft.fact) SELECT 1 FROM x WHERE x.namespace = :namespace",
     "recursion": f"WITH RECURSIVE x AS (SELECT a.id FROM weft.entity AS a WHERE {BOUND} UNION ALL"
     " SELECT b.id FROM weft.fact AS b JOIN x ON x.id = b.id) SELECT 1 FROM x",
-    "INSERT ... SELECT": "INSERT INTO weft.label (namespace, key) SELECT :namespace, id FROM weft.fact",
+    "INSERT ... SELECT": "INSERT INTO weft.label (namespace, key) SELECT a.namespace, a.id FROM weft.fact AS a",
     "UPDATE": "UPDATE weft.fact SET note = ''",
     "UPDATE ... FROM": f"UPDATE weft.entity AS a SET id = b.id FROM weft.fact AS b WHERE {BOUND}",
     "DELETE": "DELETE FROM weft.fact WHERE id = :id",
@@ -279,6 +286,8 @@ BAD = [
     ("INSERT INTO weft.label (namespace) SELECT :x UNION SELECT :namespace", "of another namespace"),
     (f"INSERT INTO weft.label (namespace, key) SELECT a.* FROM weft.fact AS a WHERE {BOUND}", "of another namespace"),
     (f"INSERT INTO weft.label (namespace) SELECT a.id FROM weft.fact AS a WHERE {BOUND}", "of another namespace"),
+    (f"INSERT INTO weft.label (namespace) SELECT :namespace FROM weft.fact AS a WHERE {BOUND}", "of another namespace"),
+    ("INSERT INTO weft.label (namespace, key) VALUES (:namespace, (SELECT 1))", "a query among values"),
     ("INSERT INTO weft.label (namespace) VALUES (:namespace) ON CONFLICT (key) DO NOTHING", "beyond the namespace"),
     (
         "INSERT INTO weft.label (namespace) VALUES (:namespace) ON CONFLICT (namespace) DO UPDATE SET namespace = 'x'",

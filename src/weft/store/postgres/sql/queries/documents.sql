@@ -188,7 +188,9 @@ WHERE c.namespace = :name
 
 -- name: write_calibration
 INSERT INTO weft.calibration (namespace, model, value)
-VALUES (:namespace, (SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.active), :value);
+SELECT n.namespace, m.number, :value
+FROM weft.namespace AS n LEFT JOIN weft.model AS m ON m.namespace = :namespace AND m.active
+WHERE n.namespace = :namespace;
 
 -- name: delete_calibration
 DELETE FROM weft.calibration WHERE namespace = :namespace;
@@ -202,7 +204,7 @@ ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 
 -- name: write_vector_by_id
 INSERT INTO weft.chunk_vector (namespace, chunk, model, vector)
-SELECT :namespace, c.number, :model, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
+SELECT c.namespace, c.number, :model::bigint, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
 ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 
 -- name: find_unembedded
@@ -279,8 +281,9 @@ DELETE FROM weft.term WHERE namespace = :namespace;
 
 -- name: count_term
 INSERT INTO weft.term (namespace, term, chunks)
-SELECT :namespace, t.term, t.chunks
-FROM jsonb_to_recordset(:counts::jsonb) AS t (term text, chunks bigint)
+SELECT n.namespace, t.term, t.chunks
+FROM weft.namespace AS n CROSS JOIN jsonb_to_recordset(:counts::jsonb) AS t (term text, chunks bigint)
+WHERE n.namespace = :namespace
 ON CONFLICT (namespace, term) DO UPDATE SET chunks = weft.term.chunks + excluded.chunks;
 
 -- name: drop_terms

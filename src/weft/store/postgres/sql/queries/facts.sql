@@ -17,10 +17,10 @@ ON CONFLICT (namespace, id) DO UPDATE SET
 
 -- name: write_fact_event
 INSERT INTO weft.fact_event (namespace, fact, place, at, action, detail, other)
-SELECT :namespace::text, :fact::text, 1 + coalesce(max(e.place), 0), :at::bigint, :action::text, :detail::text,
-    :other::text
-FROM weft.fact_event AS e
-WHERE e.namespace = :namespace AND e.fact = :fact;
+SELECT n.namespace, :fact::text, 1 + coalesce(max(e.place), 0), :at::bigint, :action::text, :detail::text, :other::text
+FROM weft.namespace AS n LEFT JOIN weft.fact_event AS e ON e.namespace = :namespace AND e.fact = :fact
+WHERE n.namespace = :namespace
+GROUP BY n.namespace;
 
 -- name: write_fact_entity
 INSERT INTO weft.fact_entity (namespace, key, name, description, type, declared)

@@ -34,10 +34,10 @@ ORDER BY f.id;
 
 -- name: write_first_fact_event
 INSERT INTO weft.fact_event (namespace, fact, place, at, action, detail, other)
-SELECT :namespace::text, :fact::text, coalesce(min(e.place) - 1, 1), :at::bigint, :action::text, :detail::text,
-    :other::text
-FROM weft.fact_event AS e
-WHERE e.namespace = :namespace AND e.fact = :fact;
+SELECT n.namespace, :fact::text, coalesce(min(e.place) - 1, 1), :at::bigint, :action::text, :detail::text, :other::text
+FROM weft.namespace AS n LEFT JOIN weft.fact_event AS e ON e.namespace = :namespace AND e.fact = :fact
+WHERE n.namespace = :namespace
+GROUP BY n.namespace;
 
 -- name: stray_fact_references
 SELECT f.supersedes FROM weft.fact AS f

@@ -580,7 +580,7 @@ LIMIT :limit;
 
 -- name: write_entity_vector_by_id
 INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
-SELECT :namespace::text, c.number, :key::text, :model::bigint, :vector::vector FROM weft.chunk AS c
+SELECT c.namespace, c.number, :key::text, :model::bigint, :vector::vector FROM weft.chunk AS c
 WHERE c.namespace = :namespace AND c.id = :id
 ON CONFLICT (namespace, model, chunk, key) DO UPDATE SET vector = excluded.vector;
 
