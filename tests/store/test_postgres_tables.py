@@ -115,7 +115,7 @@ def test_tables_of_version_3_are_closed_and_their_terms_hashed_with_a_secret(pos
         with psycopg.connect(bare, autocommit=True) as db:
             asked = "SELECT namespace FROM weft.namespace WHERE secret IS NULL"
             assert db.execute(asked).fetchall() == [("theirs",)]
-            assert schema.migrate(db, where="here") == ["schema 5", "schema 6", "schema 7", "schema 8", "schema 9"]
+            assert schema.migrate(db, where="here") == [f"schema {number}" for number in range(5, 11)]
             owned = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'weft'::regnamespace"
             assert db.execute(owned).fetchall() == [(owner_of(owner),)]
         database = fill_fact_texts(PostgresDatabase(owner), "mine", "theirs")

@@ -6,7 +6,7 @@
 CREATE SCHEMA IF NOT EXISTS weft;
 
 CREATE TABLE weft.schema_version (
-    version integer NOT NULL,
+    version integer NOT NULL PRIMARY KEY,
     step integer NOT NULL                  -- number of completed statements of the next migration
 );
 
