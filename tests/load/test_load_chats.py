@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,26 @@ def test_a_slack_day_is_read_thread_by_thread_with_the_names_of_users(load: Load
     ]
     assert [turn.opens for turn in document.turns] == [True, False, True, True]
     assert (document.title, document.metadata["conversation"]) == ("#general 2026-03-02", "general")
+
+
+def test_a_zipped_slack_export_is_read_like_the_unpacked_one(load: Load, tmp_path: Path) -> None:
+    """An empty day is skipped by name; a zip file with days but without users is no Slack export."""
+    with zipfile.ZipFile(tmp_path / "slack.zip", "w") as archive:
+        archive.writestr("users.json", json.dumps(USERS))
+        archive.writestr("general/2026-03-02.json", json.dumps(SLACK))
+        archive.writestr("general/2026-03-03.json", "[]")
+    with zipfile.ZipFile(tmp_path / "tables.zip", "w") as archive:
+        archive.writestr("rows/2026-03-02.json", json.dumps(SLACK))
+
+    document, empty, other = load()
+
+    assert isinstance(document, Document)
+    assert document.source == "slack.zip#general/2026-03-02.json"
+    assert document.text.startswith("alpha (2026-03-02 10:15): Which #port & host, @beta?")
+    assert (document.title, document.metadata["channel"]) == ("#general 2026-03-02", "general")
+    assert isinstance(empty, Skipped) and isinstance(other, Skipped)
+    assert (empty.source, empty.reason) == ("slack.zip#general/2026-03-03.json", "empty")
+    assert (other.source, other.reason) == ("tables.zip", "binary")
 
 
 def test_a_discord_channel_is_one_conversation(load: Load, tmp_path: Path) -> None:

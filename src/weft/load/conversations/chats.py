@@ -52,7 +52,7 @@ def read_chat(content: object, *, path: Path, source: str) -> Chat | None:
     if not records or not isinstance(content, list) or len(records) < len(content):
         return None
     if _SLACK_DAY.fullmatch(Path(source).stem) and all("ts" in item and "type" in item for item in records):
-        return _read_slack(records, path=path, source=source)
+        return read_slack(records, users=_read_side_file(path.parent.parent / "users.json"), source=source, day=source)
     if all("Contents" in item and "Timestamp" in item for item in records):
         return _read_package(records, path=path)
     return None
@@ -61,16 +61,23 @@ def read_chat(content: object, *, path: Path, source: str) -> Chat | None:
 # ── Slack ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_slack(records: list[Mapping[str, object]], *, path: Path, source: str) -> Chat:
-    names = _user_names(_read_side_file(path.parent.parent / "users.json"))
-    channel = Path(source).parent.name or SLACK
+def is_slack_day(name: str) -> bool:
+    """Return True for a path like `general/2026-03-02.json`."""
+    path = Path(name)
+    return path.suffix == ".json" and bool(_SLACK_DAY.fullmatch(path.stem)) and len(path.parts) > 1
+
+
+def read_slack(records: list[Mapping[str, object]], *, users: object, source: str, day: str) -> Chat:
+    """Return the chat in the file `day`, like `general/2026-03-02.json`; `users` is the content of `users.json`."""
+    names = _user_names(users)
+    channel = Path(day).parent.name or SLACK
     threads: dict[str, list[Message]] = {}
     for item in sorted(records, key=lambda item: text_of(item.get("ts"))):
         if item.get("type") == "message" and item.get("subtype") not in _CHATTER:
             thread = text_of(item.get("thread_ts")) or text_of(item.get("ts"))
             threads.setdefault(thread, []).append(_slack_message(item, names))
     conversation = Conversation(
-        source=source, host=SLACK, id=channel, title=f"#{channel} {Path(source).stem}", fields={"channel": channel}
+        source=source, host=SLACK, id=channel, title=f"#{channel} {Path(day).stem}", fields={"channel": channel}
     )
     return conversation, open_after_pauses(_join_threads(threads.values()))
 

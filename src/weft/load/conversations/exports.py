@@ -6,6 +6,7 @@ Conversations in JSON, JSON Lines and zip files, recognised by shape.
     .json      no such key                                                   the loader of JSON
     .jsonl     (first records are read)        of a known log                one document
     .zip       contains conversations.json     of a known host               one document per conversation
+    .zip       contains users.json and days    of a Slack export             one document per channel and day
     .zip       anything else                                                 skipped as binary
 
 The id of a conversation does not contain the path of the export. So a newer export in another file updates it.
@@ -29,9 +30,9 @@ from weft.load.conversations.agent_logs import (
     read_log,
 )
 from weft.load.conversations.chatgpt import is_chatgpt, read_chatgpt
-from weft.load.conversations.chats import read_chat
+from weft.load.conversations.chats import MAX_SIDE_FILE_BYTES, is_slack_day, read_chat, read_slack
 from weft.load.conversations.claude import is_claude, read_claude
-from weft.load.conversations.turns import Conversation, Message, to_document
+from weft.load.conversations.turns import Conversation, Message, objects_of, to_document
 from weft.load.file_reader import PARSER_ERRORS, SAMPLE_BYTES, LoadError, read_text, too_large
 from weft.load.file_types import user_file_name
 from weft.load.formats.json_file import load_json, parse_json
@@ -44,6 +45,8 @@ Reader: TypeAlias = Callable[[Mapping[str, object]], tuple[Conversation, "Iterat
 
 EXPORT_NAME = "conversations"
 """Stem of the export of Claude and ChatGPT; a large ChatGPT export has `conversations-000.json` and so on."""
+USERS_NAME = "users.json"
+"""Member of every Slack export."""
 
 _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Reader], ...] = (
     (is_claude, read_claude),
@@ -97,7 +100,8 @@ def load_zip(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
         with zipfile.ZipFile(path) as archive:
             members = _find_exports(archive, options=options)
             if not members:
-                raise LoadError("binary", "the zip file has no conversations.json")
+                yield from _iter_slack(archive, source=source, options=options)
+                return
             for member in members:
                 data = archive.read(member)  # returns at most the declared number of bytes
                 content = parse_json(decode(data))
@@ -112,18 +116,39 @@ def load_zip(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
         raise LoadError(reason, f"zip: {error}") from error
 
 
+def _iter_slack(archive: zipfile.ZipFile, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield one document per channel and day of a Slack export. Raises `LoadError` for another archive."""
+    users = next((member for member in archive.infolist() if PurePosixPath(member.filename).name == USERS_NAME), None)
+    days = _check_size([member for member in archive.infolist() if is_slack_day(member.filename)], options=options)
+    if users is None or not days:
+        raise LoadError("binary", "the zip file has neither conversations.json nor the days of a Slack export")
+    names = parse_json(decode(archive.read(users))) if users.file_size <= MAX_SIDE_FILE_BYTES else []
+    for member in days:
+        place = f"{source}#{member.filename}"
+        try:
+            records = objects_of(parse_json(decode(archive.read(member))))
+            conversation, messages = read_slack(records, users=names, source=place, day=member.filename)
+            yield to_document(messages, conversation)
+        except LoadError as error:
+            yield Skipped(source=place, reason=error.reason, detail=error.detail)
+
+
 def _find_exports(archive: zipfile.ZipFile, *, options: LoadOptions) -> list[zipfile.ZipInfo]:
     """Return the members with conversations, by name. Raises `LoadError` if they expand beyond the limits."""
     members = archive.infolist()
     if len(members) > MAX_ZIP_MEMBERS:
         raise LoadError("too large", f"{len(members):,} files; the limit is {MAX_ZIP_MEMBERS:,}")
-    found = [member for member in members if _is_export(member.filename)]
-    size, packed = sum(member.file_size for member in found), sum(member.compress_size for member in found)
+    return _check_size([member for member in members if _is_export(member.filename)], options=options)
+
+
+def _check_size(members: list[zipfile.ZipInfo], *, options: LoadOptions) -> list[zipfile.ZipInfo]:
+    """Return the members by name. Raises `LoadError` if they expand beyond the limits."""
+    size, packed = sum(member.file_size for member in members), sum(member.compress_size for member in members)
     if size > options.max_expanded_bytes:
         raise too_large(size, limit=options.max_expanded_bytes)
     if size > MIN_CHECKED_BYTES and size > MAX_COMPRESSION_RATIO * packed:
         raise LoadError("too large", f"the file expands from {packed:,} to {size:,} bytes")
-    return sorted(found, key=lambda member: member.filename)
+    return sorted(members, key=lambda member: member.filename)
 
 
 def _is_export(name: str) -> bool:
