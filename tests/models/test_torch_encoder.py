@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,29 @@ def test_large_calls_run_on_the_device_and_queries_on_the_cpu(tiny: LocalModel, 
     assert (1 - (many * query).sum(axis=1)).max() < 1e-2
     embedder.unload()
     assert (embedder.embed(TEXTS) == many).all()
+
+
+def test_threads_switch_more_often_while_the_device_works(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise every step of the device waits for the thread that writes; afterwards the interval is as before."""
+    seen: list[float] = []
+
+    class Encoder:
+        def __init__(self, *arguments: object, **named: object) -> None:
+            """Take the weights."""
+
+        def encode(self, texts: list[list[int]], *, check: object) -> np.ndarray:
+            seen.append(sys.getswitchinterval())
+            return np.zeros((len(texts), HIDDEN), np.float32)
+
+    monkeypatch.setattr(torch_embedder, "TorchEncoder", Encoder)
+    before = sys.getswitchinterval()
+    cpu = LocalEmbedder(tiny, cache_dir=tmp_path / "cache")
+    TorchEmbedder(cpu, model=tiny, cache_dir=tmp_path / "cache", device="cuda").embed(TEXTS)
+
+    assert seen == [pytest.approx(torch_embedder.SWITCH_SECONDS)]
+    assert sys.getswitchinterval() == before
 
 
 def test_an_interrupted_call_on_the_device_ends(

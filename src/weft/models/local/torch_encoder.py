@@ -21,8 +21,8 @@ from weft.records import Vectors
 
 GPU_TOKENS_PER_BATCH = 131_072
 """Tokens of one batch on a GPU, padding included. The largest activation then takes 0.4 GB in bfloat16."""
-GPU_MIN_TOKENS = 8_192
-"""Tokens of a batch on a GPU that take as long as its start, about a millisecond (`benchmarks/gpu.py` on an H200)."""
+GPU_MIN_TOKENS = 16_384
+"""Tokens of a batch on a GPU that take as long as its start, about two milliseconds (`benchmarks/gpu.py`, H200)."""
 CPU_TOKENS_PER_BATCH = 2_048
 """Tokens of one batch on the CPU, padding included. Larger activations do not fit into the processor's cache."""
 
