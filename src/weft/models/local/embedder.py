@@ -127,10 +127,14 @@ class LocalEmbedder:
         """Count texts; return the model, calibrated if there were enough texts."""
         with self._lock:
             self._embedded += len(texts)
-            if self._embedded < CALIBRATION_TEXTS or self._loaded is not loaded:
+            if self._embedded < CALIBRATION_TEXTS or loaded.is_calibrated:
                 return loaded
-            self._loaded = loaded.calibrate(texts)
-            return self._loaded
+            loaded.is_calibrated = True  # once per process, even if it fails
+        calibrated = loaded.calibrate(texts)  # outside the lock: queries go on with the installed graph
+        with self._lock:
+            if self._loaded is loaded:
+                self._loaded = calibrated
+        return calibrated
 
     def _load_installed(self) -> _Loaded:
         """Load the installed model; fetch it first if it is missing or damaged and `auto_fetch` is set."""
@@ -207,7 +211,6 @@ class _Loaded:
         """Choose the fastest graph for such texts, and return the model with it."""
         from weft.models.local.graph_calibration import calibrate
 
-        self.is_calibrated = True  # once per process, even if it fails
         token_ids = [self._tokenizer.encode(text) for text in texts]
         try:
             calibrate(self._installed, architecture=self._model.architecture, texts=token_ids, cores=self._cores)
