@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,6 +80,24 @@ def test_queries_do_not_calibrate(tiny: LocalModel, tmp_path: Path) -> None:
     LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS * 3, kind="query")
 
     assert read_plan(installed_in(tiny, tmp_path), cores=1) is None
+
+
+def test_queries_go_on_during_the_calibration(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server answers with the installed graph meanwhile."""
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1)
+    during: list[bytes] = []
+
+    def calibrate(*arguments: object, **named: object) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            during.append(pool.submit(embedder.embed, TEXTS[:2], kind="query").result(timeout=20).tobytes())
+
+    monkeypatch.setattr(graph_calibration, "calibrate", calibrate)
+    expected = embedder.embed(TEXTS[:2], kind="query").tobytes()
+    embedder.embed(TEXTS)
+
+    assert during == [expected]
 
 
 def test_the_installed_graph_is_not_stored_twice(
@@ -169,7 +188,7 @@ def test_a_graph_that_computes_wrongly_is_not_a_candidate(
     built = graph_calibration.build_model
 
     def wrong(encoder: Encoder, *, architecture: Architecture, precision: Precision) -> bytes:
-        if precision == "int8":
+        if precision != "float32":
             encoder = replace(encoder, words=encoder.words[::-1])
         return built(encoder, architecture=architecture, precision=precision)
 

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 CALIBRATION_FILE = "calibration.json"
 
-PRECISIONS: tuple[Precision, ...] = ("float32", "int8")
+PRECISIONS: tuple[Precision, ...] = ("float32", "int8", "int8-wide")
 """Candidates, the most precise first."""
 MIN_GAIN = 1.1
 """A less precise graph must embed this many times as many texts. Smaller differences are within the noise."""
