@@ -32,7 +32,7 @@ from weft.records import ModelCard, Vector, Vectors
 logger = logging.getLogger(__name__)
 
 CALIBRATION_TEXTS = 500
-"""Document texts that a process embeds before the calibration. They take 20 s on two cores, the calibration two."""
+"""Document texts that a process embeds before the calibration. They take 20 s on two cores, the calibration three."""
 
 
 class LocalEmbedder:
