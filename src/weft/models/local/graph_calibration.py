@@ -45,6 +45,8 @@ MAX_COSINE_DISTANCE = 0.001
 """Maximum cosine distance to float32. A graph beyond it is broken on this processor (decision 0036)."""
 GRAPH_SECONDS = 0.2
 """Time to measure one graph, and one number of threads. With five of them, calibration takes a second."""
+MIN_SECONDS = 1e-6
+"""Lower bound of a measured time. The clock of CPU time has steps of 0.016 s on some systems."""
 SAMPLE_TEXTS = 3
 """Number of texts of the sample."""
 
@@ -161,11 +163,11 @@ def _measure_graphs(
         raise ModelUnavailable("no graph of the model runs", hint="run `weft models fetch` again")
     seconds = dict.fromkeys(graphs, float("inf"))
     deadline = time.perf_counter() + GRAPH_SECONDS * len(graphs)
-    while time.perf_counter() < deadline:  # in turns: other work on the machine then slows all of them
+    while time.perf_counter() < deadline:
         for precision, session in sessions.items():
-            start = time.perf_counter()
+            start = time.thread_time()  # CPU time: other work on the machine does not decide
             _run(session, sample)
-            seconds[precision] = min(seconds[precision], time.perf_counter() - start)
+            seconds[precision] = min(seconds[precision], max(time.thread_time() - start, MIN_SECONDS))
     return {precision: round(len(sample) / seconds[precision], 1) for precision in graphs}, graphs
 
 
