@@ -144,6 +144,18 @@ def test_archives_are_refused(client, scratch, name, data):
     assert list(scratch.iterdir()) == []
 
 
+def test_an_office_file_is_no_archive(client):
+    """It is a zip file, and is parsed in a process of its own like every upload."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("content.xml", "<d><p>The harbour master keeps the log.</p></d>")
+    job = wait(client, send(client, ("log.odt", packed.getvalue())).json())[-1][1]
+    refused = send(client, ("log.zip", packed.getvalue()))
+
+    assert (job["state"], job["receipt"]["added"]) == ("done", 1)
+    assert refused.status_code == 415
+
+
 def test_a_swollen_document_is_skipped(client):
     """A DOCX is packed too, but what comes out of it is bounded."""
     bomb = io.BytesIO()

