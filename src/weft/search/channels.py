@@ -43,6 +43,8 @@ class Rankings:
 def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) -> Rankings:
     """Return the rankings of the text channels. A channel without input, such as no vector, is left out."""
     found = search_channels(query, channels, search)
+    leading = [hit.chunk_id for ranking in found.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
+    search.chunks.read(leading)  # at once, because the rules that follow read them one after another
     if search.embedder and query.vector_weight and "vector" in found:
         found["vector"] = keep_supported(found["vector"], chunks=search.chunks, card=search.embedder.card)
     kept = {

@@ -85,11 +85,13 @@ def page_parts(source: str) -> tuple[str, ...]:
     if "://" in source[:12]:
         url = urlsplit(source)
         return to_parts(f"{url.netloc}/{url.path}")
-    path = PurePosixPath(_file_path(source))
-    suffix = path.suffix.lower()
-    if suffix not in _DOCUMENT_SUFFIXES and ("/" not in str(path) or (suffix and not _is_word(suffix))):
+    path = _file_path(source)
+    parts = [part for part in path.split("/") if part not in ("", ".")]  # hot loop: a path object takes longer
+    suffix = _suffix(parts[-1]) if parts else ""
+    is_file_name = len(parts) < 2 and not path.startswith("/")
+    if suffix not in _DOCUMENT_SUFFIXES and (is_file_name or (suffix and not _is_word(suffix))):
         return ()
-    return to_parts(str(path))
+    return to_parts(path)
 
 
 def file_name(source: str) -> str:
@@ -102,6 +104,12 @@ def _file_path(source: str) -> str:
     for prefix in _PREFIXES:
         source = source.removeprefix(prefix)
     return source.replace("\\", "/")
+
+
+def _suffix(name: str) -> str:
+    """Return the extension of a file name in lower case; empty for `.env` and `notes.`."""
+    place = name.rfind(".")
+    return name[place:].lower() if 0 < place < len(name) - 1 else ""
 
 
 def _is_word(suffix: str) -> bool:

@@ -166,7 +166,7 @@ def _find_pages(text: Sequence[Hit], search: SearchContext) -> dict[str, _Page]:
     return pages
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def _page_keys(title: DocumentTitle) -> tuple[str, ...]:
     """Return the keys of a page: that of its path, then that of its title. The same pages are found often."""
     return tuple(filter(None, (page_key(title.source), name_key(title.title))))
@@ -189,12 +189,13 @@ def _read_relations(
     found = relations.of(sorted(named), limit=MAX_RELATIONS)
     pages = [id for id in starts if id not in named]
     found += relations.of(pages, limit=MAX_RELATIONS, min_weight=MIN_PAGE_RELATION_WEIGHT)
-    if types:
-        wanted = sorted({name for type in types for name in spellings(type)})
-        found += relations.of(list(starts), limit=MAX_RELATIONS, types=wanted)
     ends = Counter(relation.source_id for relation in found) + Counter(relation.target_id for relation in found)
-    if any(ends[id] >= MAX_RELATIONS for id in starts):
-        found += relations.between([*starts, *(id for id in near if id not in starts)])
+    hubs = [id for id in starts if ends[id] >= MAX_RELATIONS]  # all relations of the others are read
+    if hubs and types:
+        wanted = sorted({name for type in types for name in spellings(type)})
+        found += relations.of(hubs, limit=MAX_RELATIONS, types=wanted)
+    if hubs:
+        found += relations.between([*hubs, *(id for id in near if id not in hubs)])
     return found
 
 
