@@ -18,16 +18,6 @@ from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 ASKED = "Auth Service and OAuth Provider"
-BLOCK_TEXT = (
-    SAMPLE_TEXT
-    + """\
-- Auth Service -> Login Flow: "part_of" -- Signs people in. (strength: 4)
-- OAuth Provider -> Google OAuth: "implements" -- Signs people in. (strength: 4)
-- Auth Service -> Session Store: "uses" -- Signs people in. (strength: 3)
-- OAuth Provider -> GitHub OAuth: "implements" -- Signs people in. (strength: 3)
-"""
-)
-"""The sample, and behind it the relations it does not describe: a store has the sentence each was read from."""
 
 
 class SampleExtractor:
@@ -101,7 +91,7 @@ def test_the_graph_block_is_that_of_the_design(engine, result):
     """From documents to the block: the sample to the character, with neighbours that no result is about."""
     context = engine.context(result, format="graph")
 
-    assert context.text == BLOCK_TEXT
+    assert context.text == SAMPLE_TEXT
     assert [source["name"] for source in context.sources] == ["Auth Service", "OAuth Provider"]
     assert context.omitted == 0
 
@@ -127,7 +117,7 @@ def test_the_block_can_stand_behind_the_evidence(engine, result):
     context = engine.context(result, format="evidence+graph")
 
     assert context.text.startswith("[Score: ")
-    assert context.text.endswith(f".md:1\n\n---\n\n{BLOCK_TEXT}")
+    assert context.text.endswith(f".md:1\n\n---\n\n{SAMPLE_TEXT}")
     assert [source["type"] for source in context.sources] == ["chunk"] * 3 + ["entity"] * 2
 
 
@@ -139,7 +129,7 @@ def test_relationships_and_sources_are_left_out_by_setting(engine, result):
     assert "Relationships" not in other.context(result).text
     assert "Source:" not in other.context(result).text
     assert "**OAuth Provider**" in other.context(result).text
-    assert other.context(result, format="graph").text == BLOCK_TEXT
+    assert other.context(result, format="graph").text == SAMPLE_TEXT
 
 
 @pytest.mark.parametrize("format", ["evidence", "graph", "evidence+graph"])
@@ -162,9 +152,9 @@ def test_the_block_has_a_budget_of_its_own(engine, result):
     other = Engine(replace(engine.settings, context=options), database=engine.database, embedder=engine.embedder)
 
     assert 45 < other.context(result).tokens <= 90
-    assert other.context(result, budget=1000).text == BLOCK_TEXT
+    assert other.context(result, budget=1000).text == SAMPLE_TEXT
     behind = other.context(result, format="evidence+graph", budget=1000).text
-    assert behind.partition("## Knowledge Graph Context")[2].count("### ") < BLOCK_TEXT.count("### ")
+    assert behind.partition("## Knowledge Graph Context")[2].count("### ") < SAMPLE_TEXT.count("### ")
 
 
 def test_what_is_said_of_an_entity_is_set(engine, result):
@@ -177,7 +167,7 @@ def test_what_is_said_of_an_entity_is_set(engine, result):
 
     section = re.compile(r"### Auth Service .*?(?=\n\n)", re.DOTALL)
     short = section.search(context_text("graph", entity_tokens=30)).group()
-    assert engine._counter.count(short) <= 30 < engine._counter.count(section.search(BLOCK_TEXT).group())
+    assert engine._counter.count(short) <= 30 < engine._counter.count(section.search(SAMPLE_TEXT).group())
     assert context_text("evidence", entity_tokens=100) == context_text("evidence")
     assert "\n\nCore …\n\n" in context_text("evidence", entity_tokens=3)
 
