@@ -90,6 +90,8 @@ def test_no_match_names_the_closest_passage(filled):
         ("memory_forget", {"ids": [["none"]]}, "a non-empty string"),
         ("memory_forget", {"entity": "Nobody"}, "memory_search"),
         ("memory_forget", {"ids": ["none"], "entity": "Nobody"}, "pass ids for these facts"),
+        ("memory_forget", {"conversation": "none"}, "memory_search"),
+        ("memory_forget", {"conversation": "none", "entity": "Nobody"}, "pass ids for these facts"),
         ("entity_lookup", {"name": "Nobody"}, "memory_search"),
         ("graph_neighbours", {"name": "Auth Service", "hops": 9}, "from 1 to 3"),
         ("graph_path", {"source": "Auth Service"}, "target"),

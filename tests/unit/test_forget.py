@@ -19,6 +19,7 @@ from weft.models.llm.reply_cache import ReplyCache
 from weft.models.llm.statistics import ReplyCost
 from weft.records import Document, Filter
 from weft.testing import FakeEmbedder
+from weft.tools.calls import call_tool
 
 MARKER = "Quibblethorn"
 """A word that occurs nowhere else."""
@@ -152,3 +153,11 @@ def test_a_reader_of_the_file_is_reported(engine, tmp_path):
     other.close()
     engine.database.compact()
     assert sources(engine) == ["claude:bb"]
+
+
+def test_a_model_erases_one_conversation(engine):
+    """The tool is the command without its preview: a model asks the user itself."""
+    answer = call_tool(engine, "memory_forget", {"conversation": "bb"})
+
+    assert answer.values == {"forgotten": 1}
+    assert sources(engine) == ["claude:aa"]

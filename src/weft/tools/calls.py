@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from weft.admin.forget import Selection, find_forgettable, forget
 from weft.context.build import flat, quoted
 from weft.context.serialise import (
     document_to_dict,
@@ -152,15 +153,26 @@ def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Erase facts by id, or all facts of an entity. A call with both is refused as ambiguous."""
+    """Erase facts by id, all facts of an entity, or a conversation. A call with several of them is refused."""
     entities = [values["entity"]] if values.get("entity") else []
-    if not values["ids"] and not entities:
-        raise InputError("ids and entity are both missing", hint="pass ids of facts, or the name of an entity")
-    if values["ids"] and entities:
+    conversation = values.get("conversation", "")
+    selected = sum(map(bool, (values["ids"], entities, conversation)))
+    if not selected:
         raise InputError(
-            "ids and entity cannot be combined", hint="pass ids for these facts, or entity for all of its facts"
+            "ids, entity and conversation are missing", hint="pass ids of facts, an entity, or a conversation"
         )
-    return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
+    if selected > 1:
+        raise InputError(
+            "ids, entity and conversation cannot be combined",
+            hint="pass ids for these facts, entity for all of its facts, or conversation",
+        )
+    if not conversation:
+        return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
+    found = find_forgettable(engine, Selection(conversation=conversation))
+    if not found:
+        raise NotFound(f"no conversation {conversation[:80]!r}", hint="find its source with memory_search")
+    forget(engine, found)
+    return {"forgotten": len(found.documents)}
 
 
 def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -157,12 +157,13 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         name="memory_forget",
-        title="Erase facts",
-        description="Erase facts and their history permanently, only if the user asks. Reject wrong facts with "
-        "memory_confirm; supersede changed ones with memory_add. Documents stay.",
+        title="Erase facts or a conversation",
+        description="Erase facts and their history, or a conversation, permanently, only if the user asks. Reject "
+        "wrong facts with memory_confirm; supersede changed ones with memory_add. Other documents stay.",
         properties={
             "ids": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 100, "default": []},
             "entity": {"type": "string", "description": "Name: erase all facts with it as subject or object."},
+            "conversation": {"type": "string", "description": "Id or source of a conversation to erase."},
         },
         answer={"forgotten": {"type": "integer"}},
         certain=("forgotten",),
