@@ -335,7 +335,7 @@ class GraphChanges:
             {**key, "source": source, "target": target, "type": type} for source, target, type in before - after.keys()
         ]
         added = after.keys() - before if origin == DERIVED else after.keys()
-        place = tie_rank(id)
+        place = tie_rank(id) if added else 0  # a removed annotation has no id
         for pair in sorted(added):
             claim = after[pair]
             self._new_claims.append(
