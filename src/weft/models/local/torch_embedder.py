@@ -33,8 +33,8 @@ SWITCH_SECONDS = 0.0001
 """
 Switch interval of Python's threads while a GPU works; the default is 0.005.
 
-A batch is about a hundred calls of PyTorch, and each waits for the interpreter lock if another thread computes. With
-the default, a GPU embeds 400 texts per second beside the thread that writes.
+A batch is about a hundred calls of PyTorch, and each waits for the interpreter lock if another thread computes. Beside
+the thread that writes, it raises the rate of an H200 from 383 to 523 texts per second; alone, the rate is 13,000.
 """
 
 _device_lock = Lock()
