@@ -16,8 +16,8 @@ of the first token only; the vector is the same.
     float32      MatMul
 
 `MatMulIntegerToFloat` uses the processor's instructions for int8 matrices: AMX, VNNI, dot products of ARM. The graph
-is 1.7 times as fast as `int8` on 16 x86 cores with AMX and 1.1 times on ARM. Its cosine distance to float32 is 5e-4, that of
-`int8` 1.5e-4. The file of an installed model is `int8` or `float32`; the other graphs are built from it.
+is 1.7 times as fast as `int8` on 16 x86 cores with AMX and 1.1 times on ARM. Its cosine distance to float32 is 5e-4,
+that of `int8` 1.5e-4. The file of an installed model is `int8` or `float32`; the other graphs are built from it.
 
 In all, a vector depends only on its text. `quantize_dynamic` of onnxruntime quantises activations per tensor. It is a
 fifth faster, but vectors depend on their batch and are less precise:
