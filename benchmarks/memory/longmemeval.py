@@ -193,6 +193,9 @@ def main() -> int:
         "--form", choices=("conversation", "document"), default="conversation", help="Form of sessions."
     )
     parser.add_argument("--embedder", help="Embedder (default: that of the settings).")
+    parser.add_argument(
+        "--vector-weight", type=float, help="Weight of vectors in fusion (default: that of the settings)."
+    )
     parser.add_argument("--types", action="store_true", help="Print a row for each type of question.")
     arguments = parser.parse_args()
     if not os.environ.get("WEFT_DATA"):
@@ -202,7 +205,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         kept = arguments.keep or Path(temporary)
         kept.mkdir(parents=True, exist_ok=True)
-        with open_engine(str(kept / f"{arguments.form}.db"), embedder=arguments.embedder) as engine:
+        weight = arguments.vector_weight
+        weights = {} if weight is None else {"search_vector_weight": weight, "search_text_weight": 1 - weight}
+        with open_engine(str(kept / f"{arguments.form}.db"), embedder=arguments.embedder, **weights) as engine:
             is_dated = arguments.form == "conversation"
             engine.add(iter_conversations(folder) if is_dated else iter_sessions(folder))
             print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
