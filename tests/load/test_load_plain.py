@@ -99,10 +99,10 @@ def test_a_text_file_full_of_control_bytes_is_binary(load: Load, tmp_path: Path)
 
 def test_archives_and_pictures_are_binary_by_name(load: Load, tmp_path: Path) -> None:
     """They are not even opened, so their content does not matter."""
-    for name in ("a.zip", "b.PNG", "c.txt.gz", "d.exe"):
+    for name in ("a.zip", "b.PNG", "c.exe"):
         (tmp_path / name).write_text("words")
 
-    assert [getattr(item, "reason", "") for item in load()] == ["binary"] * 4
+    assert [getattr(item, "reason", "") for item in load()] == ["binary"] * 3
 
 
 def test_blank_files_are_empty(load: Load, tmp_path: Path) -> None:
