@@ -131,18 +131,39 @@ def test_where_reading_takes_long_nothing_waits_to_be_written(database):
     assert len(steps) == 3 * TEXTS_PER_GROUP
 
 
-def test_groups_that_are_embedded_quickly_share_a_transaction(database, embedder, monkeypatch):
+class Counting(FakeEmbedder):
+    """Counts the texts that it embedded."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedded = 0
+
+    def embed(self, texts, *, kind="document"):
+        vectors = super().embed(texts, kind=kind)
+        self.embedded += len(texts)
+        return vectors
+
+
+def test_groups_that_are_embedded_quickly_share_a_transaction(database, monkeypatch):
     """The first group is written at once; the others wait for the next transaction, which writes them together."""
     monkeypatch.setattr("weft.index.batch_writer.COMMIT_SECONDS", 1e9)
+    embedder = Counting()
     store = adopt(database.store("default"), embedder)
     write, written = store.write, []
+
+    def after_embedding():
+        """Yield documents of a group when those of the group before are embedded."""
+        for place, note in enumerate(notes(6 * TEXTS_PER_GROUP)):
+            while place % TEXTS_PER_GROUP == 1 and embedder.embedded < place - 1:
+                time.sleep(0.001)
+            yield note
 
     def count(*batches):
         written.append(len(batches))
         write(*batches)
 
     monkeypatch.setattr(store, "write", count)
-    index_documents(notes(6 * TEXTS_PER_GROUP), store=store, embedder=embedder, options=SplitOptions())
+    index_documents(after_embedding(), store=store, embedder=embedder, options=SplitOptions())
 
     assert sum(written) == store.stats().documents == 6 * TEXTS_PER_GROUP
     assert len(written) < 6

@@ -138,7 +138,13 @@ def test_the_cached_vectors_of_forgotten_texts_are_deleted(engine, tmp_path):
     cached.close()
 
 
-def test_a_reader_of_the_file_is_reported(engine, tmp_path):
+@pytest.fixture
+def short_wait(monkeypatch):
+    """Wait shortly for other processes; requested before the engine, which connects with it."""
+    monkeypatch.setattr("weft.store.sqlite.connect.BUSY_TIMEOUT_MS", 200)
+
+
+def test_a_reader_of_the_file_is_reported(short_wait, engine, tmp_path):
     """Its snapshot keeps the old pages, so the text is not gone yet."""
     import apsw
 
