@@ -22,6 +22,7 @@ from weft.models.local.graph_calibration import (
     choose_sample,
     find_graph,
     is_close,
+    machine_key,
     read_plan,
 )
 from weft.models.local.install import install_model
@@ -75,6 +76,39 @@ def test_a_large_run_calibrates_and_later_processes_use_the_choice(
     assert again.tobytes() == after.tobytes()
 
 
+def test_the_choice_is_valid_for_every_number_of_cores(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process on one core makes the same bytes as the one on four that calibrated."""
+    prefer(monkeypatch, "float32")
+    four, one = (LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=threads) for threads in (4, 1))
+
+    vectors = four.embed(TEXTS)
+
+    assert one.embed(TEXTS).tobytes() == vectors.tobytes()
+    plan = read_plan(installed_in(tiny, tmp_path), cores=1)
+    assert plan is not None
+    assert (plan.precision, plan.workers, plan.threads) == ("float32", 1, 1)
+
+
+def test_a_newer_choice_replaces_those_with_another_graph(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine has one graph: two processes that calibrate at the same time do not leave two."""
+    first, second = (LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=threads) for threads in (2, 1))
+    first.load()
+    second.load()
+    prefer(monkeypatch, "float32")
+    first.embed(TEXTS)
+    prefer(monkeypatch, "int8")
+    second.embed(TEXTS)
+
+    plan = read_plan(installed_in(tiny, tmp_path), cores=2)
+
+    assert plan is not None
+    assert plan.precision == "int8"
+
+
 def test_queries_do_not_calibrate(tiny: LocalModel, tmp_path: Path) -> None:
     """A search never waits for a measurement."""
     LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS * 3, kind="query")
@@ -126,7 +160,7 @@ def test_neighbours_do_not_change_a_vector_after_the_calibration(
     assert together.tobytes() == b"".join(embedder.embed([text]).tobytes() for text in TEXTS)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"other machine": {}}'])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"other machine": {}}', f'{{"{machine_key()}": []}}'.encode()])
 def test_a_damaged_calibration_is_ignored(tiny: LocalModel, tmp_path: Path, content: bytes) -> None:
     """The installed graph runs, and the next large run calibrates again."""
     installed = installed_in(tiny, tmp_path)
@@ -144,8 +178,9 @@ def test_an_impossible_plan_is_ignored(tiny: LocalModel, tmp_path: Path, change:
     installed = installed_in(tiny, tmp_path)
     LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed(TEXTS)
     path = installed.folder / CALIBRATION_FILE
-    plans = {machine: plan | change for machine, plan in json.loads(path.read_bytes()).items()}
-    path.write_text(json.dumps(plans))
+    stored = json.loads(path.read_bytes())
+    changed = {machine: {cores: plan | change for cores, plan in plans.items()} for machine, plans in stored.items()}
+    path.write_text(json.dumps(changed))
 
     assert read_plan(installed, cores=1) is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,12 @@ from platformdirs import user_cache_path
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
+from weft.models.local import embedder as embedder_module
+from weft.models.local import graph_calibration
 from weft.models.local.catalog import BGE_ZH, GRANITE, MINILM, MODELS, LocalModel
 from weft.models.local.embedder import LocalEmbedder, LocalTokenCounter
 from weft.models.local.install import install_model
-from weft.models.local.model_folder import find_installed
+from weft.models.local.model_folder import CARD_FILE, ONNX_FILE, TOKENIZER_FILE, find_installed, model_folder
 
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))
 """Read before any test runs, since tests get a home of their own."""
@@ -56,6 +59,14 @@ def real(request: pytest.FixtureRequest) -> LocalModel:
     if not find_installed(model, cache_dir=REAL_CACHE):
         pytest.skip(f"{model.name} is not in the cache; `weft models fetch {model.name}`")
     return model
+
+
+def copy_model(model: LocalModel, cache_dir: Path) -> None:
+    """Install a copy without a calibration: other tests may calibrate the installed one at any time."""
+    folder = model_folder(model, cache_dir=cache_dir)
+    folder.mkdir(parents=True)
+    for name in (CARD_FILE, ONNX_FILE, TOKENIZER_FILE):
+        shutil.copy(model_folder(model, cache_dir=REAL_CACHE) / name, folder / name)
 
 
 def test_without_the_model_the_hint_says_how_to_get_it(tmp_path: Path) -> None:
@@ -166,13 +177,26 @@ def test_neighbours_and_threads_do_not_change_a_vector(tiny: LocalModel, tmp_pat
 
 
 @pytest.mark.model
-def test_neighbours_and_threads_do_not_change_a_real_vector(real: LocalModel) -> None:
-    """The same holds for the real models, in int8."""
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_neighbours_and_threads_do_not_change_a_real_vector(
+    real: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated: bool
+) -> None:
+    """The same holds for the real models, with the installed graph and with a calibrated one."""
+    copy_model(real, tmp_path)
+    if calibrated:
+        monkeypatch.setattr(embedder_module, "CALIBRATION_TEXTS", 1)
+        monkeypatch.setattr(graph_calibration, "GRAPH_SECONDS", 0.001)
+        monkeypatch.setattr(
+            graph_calibration,
+            "choose_precision",
+            lambda rates: "int8-wide" if "int8-wide" in rates else "float32",  # too imprecise for some models
+        )
+        LocalEmbedder(real, cache_dir=tmp_path, threads=2).embed(["river bank"])
     texts = [
         f"The {word} was closed for {number} days." for number in range(4) for word in ("bank", "harbour", "a", "—")
     ]
     assert len(texts) == 16
-    one, two = (LocalEmbedder(real, cache_dir=REAL_CACHE, threads=threads) for threads in (1, 2))
+    one, two = (LocalEmbedder(real, cache_dir=tmp_path, threads=threads) for threads in (1, 2))
 
     together = two.embed(texts)
 

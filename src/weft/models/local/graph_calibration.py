@@ -1,7 +1,7 @@
 """
 Choice of the fastest graph and number of threads for a processor, remembered in the folder of the model.
 
-    calibration.json                        the choice, by machine
+    calibration.json                        the choices, by machine and number of cores
     <precision>-<version>-<crc32>.onnx      the chosen graph, if it is not the installed one
 
 Both are derived data: a file that is missing, damaged or of another version is ignored, and the installed graph runs.
@@ -64,30 +64,22 @@ class RunPlan:
     """Measured rate of the sample; 0 if it was not measured."""
 
 
-def machine_key(cores: int) -> str:
-    """Return what a calibration is valid for: processor, usable cores, onnxruntime and graphs."""
-    parts = (
-        platform.machine(),
-        _processor_name(),
-        f"{cores} cores",
-        onnxruntime.__version__,
-        f"graphs {GRAPH_VERSION}",
-    )
-    return ", ".join(parts)
+def machine_key() -> str:
+    """Return what the choice of a graph is valid for: processor, onnxruntime and version of the graphs."""
+    return ", ".join((platform.machine(), _processor_name(), onnxruntime.__version__, f"graphs {GRAPH_VERSION}"))
 
 
 def read_plan(installed: InstalledModel, *, cores: int) -> RunPlan | None:
-    """Return the remembered plan of this machine; None if there is none."""
-    match _read_plans(installed).get(machine_key(cores)):
-        case {
-            "precision": precision,
-            "workers": int(workers),
-            "threads": int(threads),
-            "texts_per_second": float(rate),
-        }:
-            if precision in PRECISIONS and workers >= 1 and threads >= 1:
-                return RunPlan(precision=precision, workers=workers, threads=threads, texts_per_second=rate)
-    return None
+    """
+    Return the remembered plan of this machine; None if there is none.
+
+    A plan for another number of cores gives the graph: vectors do not depend on the number of threads.
+    """
+    plans = _read_plans(installed)
+    if known := plans.get(str(cores)):
+        return known
+    precision = next((plan.precision for plan in plans.values()), None)
+    return RunPlan(precision=precision, workers=cores) if precision else None
 
 
 def find_graph(installed: InstalledModel, precision: Precision) -> bytes | None:
@@ -203,12 +195,13 @@ def _measure_rate(session: OnnxSession, *, sample: Sequence[Sequence[int]], work
 
 def _store(installed: InstalledModel, *, plan: RunPlan, graph: bytes, cores: int) -> None:
     """Write plan and graph. Without write permission, this process alone uses them."""
-    path = installed.folder / CALIBRATION_FILE
-    plans = _read_plans(installed) | {machine_key(cores): asdict(plan)}
+    same_graph = {key: known for key, known in _read_plans(installed).items() if known.precision == plan.precision}
+    plans = {key: asdict(known) for key, known in (same_graph | {str(cores): plan}).items()}
+    stored = _read_file(installed) | {machine_key(): plans}
     try:
         if graph != read_verified(installed, name=ONNX_FILE):
             _write(_graph_path(installed, plan.precision, content=graph), graph)
-        _write(path, json.dumps(plans, indent=2).encode())
+        _write(installed.folder / CALIBRATION_FILE, json.dumps(stored, indent=2).encode())
     except OSError as error:
         logger.info("cannot store the calibration: %s", error)
 
@@ -219,12 +212,34 @@ def _write(path: Path, content: bytes) -> None:
         partial.replace(path)
 
 
-def _read_plans(installed: InstalledModel) -> dict[str, Any]:
+def _read_plans(installed: InstalledModel) -> dict[str, RunPlan]:
+    """Return the valid plans of this machine by number of cores."""
+    stored = _read_file(installed).get(machine_key())
+    if not isinstance(stored, dict):
+        return {}
+    plans = {cores: _make_plan(fields) for cores, fields in stored.items()}
+    return {cores: plan for cores, plan in plans.items() if plan}
+
+
+def _make_plan(fields: object) -> RunPlan | None:
+    match fields:
+        case {
+            "precision": precision,
+            "workers": int(workers),
+            "threads": int(threads),
+            "texts_per_second": float(rate),
+        }:
+            if precision in PRECISIONS and workers >= 1 and threads >= 1:
+                return RunPlan(precision=precision, workers=workers, threads=threads, texts_per_second=rate)
+    return None
+
+
+def _read_file(installed: InstalledModel) -> dict[str, Any]:
     try:
-        plans = json.loads((installed.folder / CALIBRATION_FILE).read_bytes())
+        stored = json.loads((installed.folder / CALIBRATION_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return plans if isinstance(plans, dict) else {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def _graph_path(installed: InstalledModel, precision: Precision, *, content: bytes) -> Path:
