@@ -408,3 +408,49 @@ def test_an_answer_over_http_is_that_of_the_engine(client, server):
 
     assert {**direct, "timings_ms": 0} == {**asked, "timings_ms": 0}
     assert NOTE.split("\n")[2] in {result["chunk"]["text"] for result in asked["results"]}
+
+
+@pytest.mark.parametrize("selection", [{"conversation": "text:lamp"}, {"matching": "QUIBBLETHORN"}])
+def test_a_conversation_is_listed_and_then_erased_without_a_trace(tmp_path, selection):
+    """A preview deletes nothing; facts are erased by a text."""
+    chat = {"text": "user: Who is Quibblethorn?\n", "source": "lamp", "metadata": {"kind": "conversation"}}
+    kept = {"text": "The lamp burns oil.", "source": "oil"}
+    with (
+        Running(tmp_path / "weft.db", models__cache_dir=str(tmp_path / "cache")) as running,
+        running.client() as client,
+    ):
+        client.post("/documents", json={"documents": [chat, kept]})
+        preview = client.post("/forget", json=selection).json()
+        again = client.post("/forget", json={**selection, "erase": True}).json()
+        after = client.post("/forget", json={**selection, "erase": True}).json()
+        left = [document["source"] for document in client.get("/documents").json()["documents"]]
+
+    assert [document["source"] for document in preview["documents"]] == ["text:lamp"]
+    assert (preview["deleted"], again["deleted"], again["compacted"], after["deleted"]) == (False, True, True, False)
+    assert again["documents"] == preview["documents"]
+    assert left == ["text:oil"]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files and not [path for path in files if b"quibblethorn" in path.read_bytes().lower()]
+
+
+def test_an_erasure_without_a_selection_is_refused(client):
+    """It would match everything."""
+    assert refused(client.post("/forget", json={"erase": True})) == (422, "invalid_input")
+    assert refused(client.post("/forget", json={"matching": " ", "erase": True})) == (422, "invalid_request")
+
+
+def test_an_erasure_says_that_another_process_reads_the_file(tmp_path, monkeypatch):
+    """The rows are deleted then; only old pages remain."""
+    from weft.errors import StoreUnavailable
+    from weft.store.sqlite.database import SqliteDatabase
+
+    def fail(self):
+        raise StoreUnavailable("another process is reading it")
+
+    with Running(tmp_path / "weft.db") as running, running.client() as client:
+        add(client)
+        monkeypatch.setattr(SqliteDatabase, "compact", fail)
+        answer = client.post("/forget", json={"matching": "JWT tokens", "erase": True}).json()
+        left = client.get("/documents").json()["documents"]
+
+    assert (answer["deleted"], answer["compacted"], left) == (True, False, [])

@@ -11,6 +11,7 @@ ITEMS = 8
 ASKED = "as many as were sent, which the schema of the request bounds"
 FEW = "of what the server has a handful of"
 SET = "the settings say how many: server.max_upload_files, memory.max_facts"
+CUT = "the first MAX_ITEMS; `omitted` counts the others"
 BOUNDED = {
     ("GET", "/documents"): "pages",
     ("GET", "/documents/{id}"): "pages",
@@ -19,6 +20,7 @@ BOUNDED = {
     ("GET", "/facts"): "pages",
     ("GET", "/graph/entity"): "truncated",
     ("GET", "/facts/{id}"): "omitted",
+    ("POST", "/forget"): CUT,
     ("GET", "/graph/path"): "max_hops",
     ("GET", "/related"): "limit",
     ("POST", "/query"): "top_k",
@@ -181,3 +183,14 @@ def test_a_job_lists_some_of_what_it_skipped_and_counts_all(client, server):
     assert len(job["receipt"]["skipped_files"]) == MAX_ITEMS
     assert sum(job["receipt"]["skipped"].values()) == MAX_ITEMS + 5
     assert len(server.app.state.weft.jobs.find(job["id"], namespace="default").receipt.skipped) == MAX_ITEMS
+
+
+def test_the_preview_of_an_erasure_counts_what_it_does_not_list(client, monkeypatch):
+    """Documents and facts are cut at the same number."""
+    from weft.server.routes import erasure
+
+    monkeypatch.setattr(erasure, "MAX_ITEMS", 5)
+    answer = client.post("/forget", json={"matching": "Spoke"}).json()
+
+    assert len(answer["documents"]) == 5
+    assert answer["omitted"] == SPOKES + 1 - 5  # the hub too

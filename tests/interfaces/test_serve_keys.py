@@ -76,6 +76,7 @@ def requests(kept):
         ("POST", "/facts/{id}/confirm"): (f"/facts/{fact}/confirm", {}, True),
         ("POST", "/facts/{id}/reject"): (f"/facts/{fact}/reject", {}, True),
         ("DELETE", "/facts/{id}"): (f"/facts/{fact}", {}, True),
+        ("POST", "/forget"): ("/forget", {"json": {"matching": SECRET, "erase": True}}, True),
         ("GET", "/jobs/{id}"): (f"/jobs/{job}", {}, False),
         ("GET", "/jobs/{id}/events"): (f"/jobs/{job}/events", {}, False),
         ("GET", "/stats"): ("/stats", {}, False),

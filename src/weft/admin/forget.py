@@ -51,7 +51,7 @@ def find_forgettable(engine: Engine, selection: Selection) -> Forgettable:
     """Return the documents and facts that a selection matches. Raises `InputError` for an empty selection."""
     wanted = selection.matching.strip().casefold()
     if not (selection.conversation or selection.before or wanted):
-        raise InputError("nothing is selected", hint="pass --conversation, --before or --matching")
+        raise InputError("nothing is selected", hint="select by conversation, before or matching")
     documents = [
         document
         for document in _iter_candidates(engine, selection)

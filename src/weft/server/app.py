@@ -20,11 +20,20 @@ from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.request_limits import RequestLimits
-from weft.server.routes import documents, facts, graph, jobs, query, system
+from weft.server.routes import documents, erasure, facts, graph, jobs, query, system
 from weft.server.state import ServerState
 from weft.server.threads import Threads
 
-ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router, page_router)
+ROUTERS = (
+    query.router,
+    documents.router,
+    graph.router,
+    facts.router,
+    erasure.router,
+    jobs.router,
+    system.router,
+    page_router,
+)
 DESCRIPTION = "Hybrid search with vectors, keywords and a knowledge graph: ranked, cited, explained evidence."
 
 

@@ -151,6 +151,15 @@ class RecallQuestion(Given):
     budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
+class GivenSelection(Given):
+    """Conversations and texts to erase. At least one of the first three is required; all that are given must match."""
+
+    conversation: Name | None = Field(None, description="Id or source of a conversation.")
+    before: Time | None = Field(None, description="Conversations whose last turn is before this time.")
+    matching: Name | None = Field(None, description="Documents of any kind, and facts, that contain this text.")
+    erase: bool = Field(False, description="True deletes permanently; false only lists what would be deleted.")
+
+
 class Reason(Given):
     """Reason of a decision, kept in the history."""
 
@@ -387,6 +396,18 @@ class FactPage(BaseModel):
 
     facts: list[FactOut]
     next: str | None
+
+
+class ErasedOut(BaseModel):
+    """Documents and facts that a selection matches; `omitted` more are not listed."""
+
+    documents: list[DocumentOut]
+    facts: list[FactOut]
+    omitted: int
+    deleted: bool
+    """True if they were deleted, false for a preview."""
+    compacted: bool
+    """True if no byte of them remains in the file of a SQLite store."""
 
 
 class EventOut(BaseModel):
