@@ -55,6 +55,37 @@ def test_a_question_is_answered_with_channels_scores_marks_and_citations(page):
     assert {"jwt", "issues"} <= {mark.lower() for mark in first.locator("mark").all_inner_texts()}
 
 
+def test_a_passage_is_rendered_markdown_and_its_evidence_is_highlighted(page, server):
+    """Lists, code, tables, math and links are elements; the citation opens the lines, which can be copied."""
+    text = (
+        "# Kestrel Cache\n\nThe cache is warm. The kestrel cache evicts the oldest page first. It rests.\n\n"
+        "1. *one*\n   - two `three`\n\n> quoted\n\n```python\nevict(page)\n```\n\n| a | b |\n|---|---|\n| c | d |\n\n"
+        "The cost is $\\frac{n}{k_1}$; see [the team](session) and [more](https://kestrel.test/a).\n"
+    )
+    with server.client() as client:
+        add(client, text, "kestrel")
+    ask(page, "which page does the kestrel cache evict first?")
+    card = page.locator(".evidence article", has_text="evicts the oldest").first
+    passage = card.locator(".passage")
+
+    assert "".join(passage.locator(".evident").all_inner_texts()) == "The kestrel cache evicts the oldest page first."
+    assert passage.locator("ol > li > ul > li code").inner_text() == "three"
+    assert passage.locator("pre").get_attribute("data-language") == "python"
+    assert (passage.locator("thead th").count(), passage.locator("tbody td").count()) == (2, 2)
+    assert passage.locator("blockquote").inner_text() == "quoted"
+    assert passage.locator("math mfrac msub").count() == 1
+    assert passage.locator("a.external").get_attribute("rel") == "noopener noreferrer"
+    passage.get_by_role("link", name="the team").click()
+    page.get_by_role("heading", name="Session Store").wait_for()
+    page.go_back()
+    card.locator(".citation").click()
+    page.wait_for_selector(".chunks .target .evident")
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text }")
+    page.locator(".target").get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied").first.wait_for()
+    assert page.evaluate("window.copied").endswith("text:kestrel:3-18")
+
+
 def test_an_explanation_opens_and_closes(page):
     """It has channels with their ranks, and the way through the graph with weights."""
     ask(page, "what happens if the OAuth Provider changes?")

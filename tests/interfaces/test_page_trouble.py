@@ -190,4 +190,4 @@ def test_the_pages_of_a_pdf_are_called_pages(page, server):
         assert client.get(f"/documents/{found['id']}").json()["unit"] == "page"
     show(page, f"{server.url}/#/document?id={found['id']}")
 
-    assert page.locator(".lines").inner_text() == "pages 3–4"
+    assert page.locator(".lines .number").inner_text() == "pages 3–4"

@@ -29,13 +29,13 @@ class Asset:
 def read_assets() -> Mapping[str, Asset]:
     """Return the static files by URL path. Requests are looked up here and never opened as file names."""
     assets = {}
-    for file in sorted(resources.files("weft.server").joinpath("page").iterdir(), key=lambda item: item.name):
-        name = file.name
-        kind = _TYPES.get(name[name.rfind(".") :])
-        if kind:
-            body = file.read_bytes()
-            path = "/" if name == "index.html" else f"/page/{name}"
-            assets[path] = Asset(body=body, type=f"{kind}; charset=utf-8", tag=f'"{sha256(body).hexdigest()[:16]}"')
+    with resources.as_file(resources.files("weft.server").joinpath("page")) as folder:
+        for file in sorted(folder.rglob("*")):
+            if kind := _TYPES.get(file.suffix):
+                body = file.read_bytes()
+                name = file.relative_to(folder).as_posix()
+                path = "/" if name == "index.html" else f"/page/{name}"
+                assets[path] = Asset(body=body, type=f"{kind}; charset=utf-8", tag=f'"{sha256(body).hexdigest()[:16]}"')
     return assets
 
 

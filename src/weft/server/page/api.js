@@ -77,6 +77,7 @@ export const neighbours = (name, limit) => get("graph/neighbours", { name, limit
 export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
 export const wholeDocument = (id, after = "") =>
   get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS_PER_PAGE });
+export const related = (id, limit) => get("related", { id, limit });
 export const facts = (subject, after, limit = 60) => get("facts", { subject, after, limit });
 export const fact = (id) => get(`facts/${encodeURIComponent(id)}`);
 export const confirmFact = (id) => post(`facts/${encodeURIComponent(id)}/confirm`, {});
@@ -84,6 +85,31 @@ export const rejectFact = (id) => post(`facts/${encodeURIComponent(id)}/reject`,
 export const forgetFact = (id) => remove(`facts/${encodeURIComponent(id)}`);
 export const removeDocument = (id) => remove(`documents/${encodeURIComponent(id)}`);
 export const addFact = (statement) => post("facts", { facts: [statement] });
+
+/** Return the id of the document that a relative or site link leads to, from the document `source`. */
+export async function linked(to, source) {
+  const path = decodeURI(to.split(/[?#]/)[0]).replace(/\/$/, "");
+  const [scheme] = /^[a-z]+:(?!\/)/.exec(source) ?? [""];
+  const folders = source.slice(scheme.length).split("/").slice(0, -1);
+  // A site link such as `/docs/pods/` starts at some folder above the document; `../pods.md` at its own.
+  const bases = path.startsWith("/") ? folders.map((_, n) => folders.slice(0, folders.length - n)) : [folders];
+  for (const base of bases) {
+    const start = scheme + normal([...base, ...path.split("/")]);
+    const { documents: found } = await get("documents", { prefix: start, limit: 20 });
+    const match = found.find(({ source: at }) => /^(\.\w+|\/_?(index|README)\.\w+)?$/.test(at.slice(start.length)));
+    if (match) return match.id;
+  }
+  throw new Refusal(404, { code: "not_found", message: `no indexed document at the link ${to}`, hint: "" });
+}
+
+function normal(parts) {
+  const kept = [];
+  for (const part of parts) {
+    if (part === "..") kept.pop();
+    else if (part !== "." && (part || !kept.length)) kept.push(part);
+  }
+  return kept.join("/");
+}
 
 /** Upload files; return the job that indexes them. */
 export async function upload(files) {

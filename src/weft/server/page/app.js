@@ -3,7 +3,8 @@
 import * as api from "./api.js";
 import { showAsk } from "./ask.js";
 import { advice, announce, el, link, replace, sentence } from "./dom.js";
-import { showDocument, showDocuments } from "./documents.js";
+import { showDocument } from "./document.js";
+import { showDocuments } from "./documents.js";
 import { showEntities, showEntity } from "./entity.js";
 import { showFacts } from "./facts.js";
 

@@ -1,8 +1,7 @@
-/* Views of documents: list, upload, and one document with its chunks. */
+/* View of documents: list and upload. */
 
 import * as api from "./api.js";
-import { announce, confirmed, el, link, plural, problem, replace, short } from "./dom.js";
-import { passage } from "./passage.js";
+import { announce, el, link, plural, problem, replace, short } from "./dom.js";
 
 /** Progress element of the running job, and the function that reloads the list when it ends. */
 let indexing = null;
@@ -134,110 +133,4 @@ function receipt(job) {
       ),
     ),
   );
-}
-
-/** Show a document's chunks with the requested one marked; of a long document, the page that contains it. */
-export async function showDocument(main, params) {
-  const chunk = params.get("chunk") ?? "";
-  const cited = chunk && (await findChunk(chunk, { isNeeded: !params.has("id") }));
-  const id = params.get("id") ?? cited.document.id;
-  const start = cited ? Math.floor(cited.chunks[0].ordinal / api.CHUNKS_PER_PAGE) * api.CHUNKS_PER_PAGE : 0;
-  const { document: found, unit, chunks, next } = await api.wholeDocument(id, String(start));
-  document.title = `${found.title || short(found.source)} · Weft`;
-  const labels = Object.entries(found.metadata).filter(
-    ([, value]) => value !== null && (!Array.isArray(value) || value.length),
-  );
-  const list = el("ol", { class: "chunks", start: start + 1 });
-  const more = el("button", { type: "button", class: "plain" });
-  const add = (parts, following) => {
-    list.append(...parts.map((part) => chunkItem(part, { unit, isTarget: part.id === chunk })));
-    more.textContent = "Show more";
-    more.hidden = !following;
-    more.onclick = () =>
-      api.wholeDocument(id, following).then(
-        (page) => add(page.chunks, page.next),
-        (error) => {
-          more.textContent = `${problem(error)} Try again`;
-        },
-      );
-  };
-  add(chunks, next);
-  replace(
-    main,
-    el("p", { class: "row trail" }, link("documents", {}, {}, "Documents"), removal(found)),
-    el("h1", {}, found.title || short(found.source)),
-    el("p", { class: "citation whole" }, found.source),
-    labels.length
-      ? el(
-          "details",
-          {},
-          el("summary", {}, "Metadata"),
-          el(
-            "dl",
-            { class: "labels" },
-            labels.map(([name, value]) => [
-              el("dt", {}, name),
-              el(
-                "dd",
-                {},
-                Array.isArray(value)
-                  ? value.join(", ")
-                  : typeof value === "object"
-                    ? JSON.stringify(value)
-                    : String(value),
-              ),
-            ]),
-          ),
-        )
-      : null,
-    start ? el("p", {}, link("document", { id }, {}, "From the beginning")) : null,
-    list,
-    more,
-  );
-  const target = main.querySelector(".target");
-  target?.scrollIntoView({ block: "center" });
-  target?.focus({ preventScroll: true });
-}
-
-/** Return a chunk with its document; null if it was deleted and the document id is known. */
-async function findChunk(id, { isNeeded }) {
-  try {
-    return await api.wholeDocument(id);
-  } catch (error) {
-    if (isNeeded || error.status !== 404) throw error;
-    return null;
-  }
-}
-
-function chunkItem(part, { unit, isTarget }) {
-  const { start_line: first, end_line: last } = part;
-  return el(
-    "li",
-    { class: isTarget ? "target" : null, tabindex: isTarget ? -1 : null },
-    el(
-      "p",
-      { class: "quiet lines" },
-      part.heading.join(" › "),
-      el("span", { class: "number" }, first === last ? `${unit} ${first}` : `${unit}s ${first}–${last}`),
-    ),
-    passage(part.text, null),
-  );
-}
-
-/** Return the button that deletes a document after a confirmation. */
-function removal(found) {
-  const name = found.title || short(found.source);
-  const outcome = el("span", { class: "problem", role: "alert" });
-  const button = el("button", { type: "button", class: "plain small danger" }, "Remove");
-  button.addEventListener("click", async () => {
-    const question = `Remove “${name}”? This deletes its chunks and derived data, but not the file itself.`;
-    if (!(await confirmed(question, "Remove"))) return;
-    try {
-      await api.removeDocument(found.id);
-      location.hash = "#/documents";
-    } catch (error) {
-      replace(outcome, problem(error));
-    }
-  });
-  return el("span", { class: "row removal" }, outcome, button);
 }

@@ -1,6 +1,7 @@
 /* DOM elements and text formatting. Text of documents is never parsed as HTML. */
 
 const SVG = "http://www.w3.org/2000/svg";
+const MATHML = "http://www.w3.org/1998/Math/MathML";
 // Bidirectional embeddings and overrides: they reorder the surrounding text and can disguise a name.
 const OVERRIDES = /[\u202a\u202b\u202d\u202e]/g;
 const FORBIDDEN = /^(on|style$|srcdoc$|src$|xlink)/;
@@ -33,6 +34,51 @@ export const el = (tag, attributes = {}, ...children) => fill(document.createEle
 /** Return an SVG element. */
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** Return a MathML element. */
+export const mathml = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(MATHML, tag), attributes, children);
+
+/** Return a link to another site in a new tab; null if the address is not one of the web or of mail. */
+export function external(to, children) {
+  let url;
+  try {
+    url = new URL(to);
+  } catch {
+    return null;
+  }
+  if (!["http:", "https:", "mailto:"].includes(url.protocol)) return null;
+  const link = el(
+    "a",
+    { class: "external", target: "_blank", rel: "noopener noreferrer", title: url.href },
+    ...children,
+  );
+  link.href = url.href;
+  return link;
+}
+
+/** Return a button that copies a text and says so. */
+export function copyButton(name, text) {
+  const button = el("button", { type: "button", class: "copy plain small" }, name);
+  button.addEventListener("click", async () => {
+    await copy(text);
+    button.textContent = "Copied";
+    announce("Copied");
+    setTimeout(() => (button.textContent = name), 1500);
+  });
+  return button;
+}
+
+/** Copy a text. Browsers offer the clipboard only on loopback and over HTTPS; elsewhere a selection is copied. */
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = el("textarea", { class: "unseen", "aria-hidden": "true" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
 
 /** Return a link to a view of this page. */
 export function link(view, params, attributes, ...children) {

@@ -1,7 +1,8 @@
 /* List of evidence: text, citation, channels, and the explanation of each passage. */
 
-import { digits, el, link, percent, short, words } from "./dom.js";
-import { marked, matcher, passage } from "./passage.js";
+import { copyButton, digits, el, link, percent, short, words } from "./dom.js";
+import { marked, matcher } from "./markdown/highlight.js";
+import { passage } from "./passage.js";
 
 export const CHANNELS = ["vector", "keyword", "graph"];
 const CHANNEL_LABELS = {
@@ -54,7 +55,8 @@ function card(result, answer) {
     if (!isOpen && !reasons.firstChild) reasons.append(...explain(result, answer));
   });
   const pattern = matcher(answer.query, result.names);
-  const text = passage(chunk.text, pattern);
+  const text = passage(chunk.text, pattern, source.source);
+  const place = { id: source.id, chunk: chunk.id, q: answer.query };
   const title = source.title || short(source.source);
   return el(
     "article",
@@ -69,15 +71,10 @@ function card(result, answer) {
         el(
           "h2",
           {},
-          link("document", { id: source.id, chunk: chunk.id }, {}, ...marked(title, pattern)),
+          link("document", place, {}, ...marked(title, pattern)),
           chunk.heading.map((part) => el("span", { class: "crumb" }, ...marked(part, pattern))),
         ),
-        link(
-          "document",
-          { id: source.id, chunk: chunk.id },
-          { class: "citation", title: result.citation },
-          short(result.citation),
-        ),
+        link("document", place, { class: "citation", title: result.citation }, short(result.citation)),
       ),
       el("span", { class: "score", title: "Fused score" }, digits(result.score)),
     ),
@@ -101,6 +98,7 @@ function card(result, answer) {
           ),
         ),
       ),
+      copyButton("Copy", `${chunk.text}\n\n${result.citation}`),
       why,
     ),
     reasons,
@@ -109,13 +107,12 @@ function card(result, answer) {
 
 /** Return a passage; a long one is folded, with a button to unfold it. */
 function folded(text) {
-  if (text.textContent.length < 620 && text.children.length < 12) return text;
+  if (text.textContent.length < 620 && text.querySelectorAll("p, li, tr, pre, .formula").length < 12) return text;
+  // A highlighted sentence must not be hidden.
+  const evident = text.querySelector(".evident");
+  if (evident && text.textContent.indexOf(evident.textContent) > 450) return text;
   text.classList.add("folded");
-  const button = el(
-    "button",
-    { type: "button", class: "unfold plain small", "aria-expanded": "false" },
-    "Show all",
-  );
+  const button = el("button", { type: "button", class: "unfold plain small", "aria-expanded": "false" }, "Show all");
   button.addEventListener("click", () => {
     const isFolded = text.classList.toggle("folded");
     button.textContent = isFolded ? "Show all" : "Show less";
