@@ -101,7 +101,8 @@ def ask_daemon(address: Address, prompt: str) -> float:
 def run_hook(path: Path, prompt: str) -> float:
     """Return the milliseconds of the whole command."""
     start = time.monotonic()
-    command = [sys.executable, "-m", "weft", "hook", "prompt", "--db", str(path.absolute()), "--deadline", "60000"]
+    options = ["--db", str(path.absolute()), "--namespace", "default", "--deadline", "60000"]
+    command = [sys.executable, "-m", "weft", "hook", "prompt", *options]
     subprocess.run(command, input=json.dumps({"prompt": prompt}).encode(), check=True, capture_output=True)
     return (time.monotonic() - start) * 1000
 

@@ -1,8 +1,8 @@
 """Retrieval engine that combines vectors, keywords and a knowledge graph into one ranked, cited answer."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the client of the daemon needs
 if TYPE_CHECKING:
     from weft.engine.async_engine import AsyncEngine, open_async_engine
     from weft.engine.engine import Engine, open_engine
@@ -35,7 +35,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(module), name)

@@ -1,5 +1,5 @@
 """`python -m weft`."""
 
-from weft.cli.main import main
+from weft.cli.entry import main
 
 main()

@@ -1,6 +1,7 @@
 """Hooks of an agent host: what was said in one session is in the context of a later one."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from weft.cli.entry import run_hook
 from weft.config import read_settings
+from weft.daemon import client
 from weft.daemon.address import Address, find_address
 from weft.daemon.client import ask
 from weft.daemon.server import Daemon
@@ -45,7 +48,7 @@ def daemon(request, runtime, tmp_path):
     running.stop()
     thread.join()
     engine.close()
-    assert not address.socket_path.exists() and not address.port_file.exists()
+    assert not Path(address.socket_path).exists() and not Path(address.port_file).exists()
 
 
 def test_a_session_starts_with_the_facts_about_the_user(daemon):
@@ -126,9 +129,9 @@ def test_a_wrong_event_is_an_error_and_the_daemon_goes_on(daemon, event, given, 
 def test_a_port_needs_the_token(daemon):
     """A socket is protected by its folder instead."""
     if daemon.address.is_unix:
-        assert daemon.address.socket_path.stat().st_mode & 0o777 == 0o600
+        assert Path(daemon.address.socket_path).stat().st_mode & 0o777 == 0o600
         return
-    port = json.loads(daemon.address.port_file.read_text())["port"]
+    port = json.loads(Path(daemon.address.port_file).read_text())["port"]
     with socket.create_connection(("127.0.0.1", port)) as raw:
         raw.sendall(json.dumps({"event": "session-start", "input": {}, "token": "wrong"}).encode() + b"\n")
         assert json.loads(raw.recv(1000)) == {"error": "wrong token"}
@@ -161,6 +164,8 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
         started = weft("hook", "session-start", "--deadline", "30000", given="{}")
         answer = json.loads(started.stdout)["hookSpecificOutput"]
         assert answer["hookEventName"] == "SessionStart" and "green tea" in answer["additionalContext"]
+        named = ("--db", str(tmp_path / "weft.db"), "--namespace", "default", "--deadline", "30000")
+        assert weft("hook", "session-start", *named, given="{}").stdout == started.stdout
         broken = weft("hook", "prompt", given="{broken")
         assert (broken.returncode, broken.stdout) == (0, b"")
         (log,) = home.rglob("hook.log")
@@ -170,6 +175,63 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
         ]
     finally:
         end_daemon(str(tmp_path / "weft.db"))
+
+
+@pytest.mark.parametrize(
+    "arguments, asked",
+    [
+        ("prompt --db /a/w.db --namespace n", ("prompt", "/a/w.db", "n", 800, 300)),
+        ("stop --budget 20 --namespace n --deadline 9 --db postgresql://h/d", ("stop", "postgresql://h/d", "n", 20, 9)),
+        ("prompt", None),
+        ("", None),
+        ("prompt --db w.db --namespace n", None),
+        ("prompt --db /a/w.db", None),
+        ("prompt --db /a/w.db --namespace n --verbose", None),
+        ("prompt --db /a/w.db --namespace n --budget 0", None),
+        ("prompt --db /a/w.db --namespace n --budget x", None),
+        ("dance --db /a/w.db --namespace n", None),
+        ("--help --db /a/w.db --namespace n", None),
+    ],
+)
+def test_a_hook_with_store_and_namespace_needs_no_command_line(monkeypatch, capsysbinary, arguments, asked):
+    """All else is left to the command line, which reads the settings and reports mistakes."""
+    calls = []
+
+    def answer(event, *, db, namespace, budget, milliseconds):
+        calls.append((event, db, namespace, budget, milliseconds))
+        return "{}\n"
+
+    monkeypatch.setattr(client, "answer_hook", answer)
+    assert run_hook(arguments.split()) == (asked is not None)
+    assert calls == ([asked] if asked else [])
+    assert capsysbinary.readouterr().out == (b"{}\n" if asked else b"")
+
+
+def test_a_hook_imports_little():
+    """Each of these takes longer to import than the daemon takes to answer."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(client.__file__).parents[2])!r})\n"
+        "import weft.cli.entry, weft.daemon.client\n"
+        "print([m for m in ('click', 'pathlib', 'typing', 'dataclasses', 'tempfile', 'logging') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_the_socket_is_in_a_folder_that_only_the_user_can_enter(runtime, monkeypatch):
+    """A runtime folder that is missing, or a link of somebody else, is replaced by a folder of the user."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has no runtime folder")
+    monkeypatch.setenv("TMPDIR", str(runtime))
+    (runtime / "real").mkdir()
+    (runtime / "link").mkdir()
+    (runtime / "link" / "weft").symlink_to(runtime)
+    for given, expected in (("real", "real/weft"), ("none", f"weft-{os.getuid()}"), ("link", f"weft-{os.getuid()}")):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / given))
+        path = Path(find_address("/a/w.db", "n").socket_path)
+        assert path.parent == runtime / expected
+        assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
 def end_daemon(db):

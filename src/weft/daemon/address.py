@@ -3,67 +3,57 @@ Address of the daemon of one store and namespace.
 
 Where Unix sockets exist, it is a socket in a folder that only the user can enter. Elsewhere it is a port on loopback;
 a file of the user holds the port and a token, which every request must contain.
+
+Every prompt of an agent host starts a process that imports this module, so it loads little: no dataclasses, pathlib
+or tempfile, which take longer than the answer of the daemon.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import socket
 import sys
-import tempfile
-import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import IO
 
-from platformdirs import user_runtime_path
-
-from weft.private_files import FOLDER_MODE
-from weft.temporary_files import temporary_file
-
-if sys.platform != "win32":
-    import fcntl
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import IO
 
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 MAX_SOCKET_PATH = 100
 """Maximum length of the path of a socket; operating systems allow 104 to 108 bytes."""
+FOLDER_MODE = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     """Files of a daemon: `NAME.sock`, or `NAME.json` with port and token, and `NAME.lock`."""
 
-    folder: Path
-    name: str
-    is_unix: bool = HAS_UNIX_SOCKETS
+    __slots__ = ("_base", "is_unix", "name")
+
+    def __init__(self, *, folder: str | Path, name: str, is_unix: bool = HAS_UNIX_SOCKETS) -> None:
+        self.name, self.is_unix = name, is_unix
+        self._base = os.path.join(folder, name)
 
     @property
-    def socket_path(self) -> Path:
+    def socket_path(self) -> str:
         """Path of the Unix socket."""
-        return self.folder / f"{self.name}.sock"
+        return f"{self._base}.sock"
 
     @property
-    def port_file(self) -> Path:
+    def port_file(self) -> str:
         """Path of the file with port and token."""
-        return self.folder / f"{self.name}.json"
+        return f"{self._base}.json"
 
     def connect(self, *, seconds: float) -> tuple[socket.socket, str]:
         """Return a connection and the token for it. Raises `OSError` if no daemon listens."""
-        if self.is_unix:
-            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            target: str | tuple[str, int] = str(self.socket_path)
-            token = ""
-        else:
-            try:
-                found = json.loads(self.port_file.read_text("utf-8"))
-                target, token = ("127.0.0.1", int(found["port"])), str(found["token"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise OSError(f"{str(self.port_file)!r} is damaged") from error
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        target: str | tuple[str, int] = self.socket_path
+        token = ""
+        if not self.is_unix:
+            target, token = self._read_port()
+        made = socket.socket(socket.AF_UNIX if self.is_unix else socket.AF_INET, socket.SOCK_STREAM)
         made.settimeout(seconds)
         try:
             made.connect(target)
@@ -72,22 +62,42 @@ class Address:
             raise
         return made, token
 
+    def _read_port(self) -> tuple[tuple[str, int], str]:
+        import json
+
+        with open(self.port_file, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            found = json.loads(text)
+            return ("127.0.0.1", int(found["port"])), str(found["token"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise OSError(f"{self.port_file!r} is damaged") from error
+
     def listen(self, token: str) -> socket.socket:
         """Return a listening socket that only this user can reach. Raises `OSError`."""
+        self.remove()
         if self.is_unix:
-            self.socket_path.unlink(missing_ok=True)
             made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            made.bind(str(self.socket_path))
-            self.socket_path.chmod(0o600)
+            made.bind(self.socket_path)
+            os.chmod(self.socket_path, 0o600)
         else:
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             made.bind(("127.0.0.1", 0))
-            with temporary_file(self.port_file) as partial:
-                partial.write_text(json.dumps({"port": made.getsockname()[1], "token": token}), "utf-8")
-                partial.chmod(0o600)
-                partial.replace(self.port_file)
+            self._write_port(made.getsockname()[1], token)
         made.listen(16)
         return made
+
+    def _write_port(self, port: int, token: str) -> None:
+        import json
+        from pathlib import Path
+
+        from weft.temporary_files import temporary_file
+
+        target = Path(self.port_file)
+        with temporary_file(target) as partial:
+            partial.write_text(json.dumps({"port": port, "token": token}), "utf-8")
+            partial.chmod(0o600)
+            partial.replace(target)
 
     @contextmanager
     def claim(self) -> Iterator[bool]:
@@ -95,7 +105,7 @@ class Address:
         if self._is_answered():
             yield False
             return
-        with (self.folder / f"{self.name}.lock").open("a") as lock:
+        with open(f"{self._base}.lock", "a", encoding="utf-8") as lock:
             yield _lock(lock)
 
     def _is_answered(self) -> bool:
@@ -108,26 +118,44 @@ class Address:
 
     def remove(self) -> None:
         """Delete the socket or the port file."""
-        (self.socket_path if self.is_unix else self.port_file).unlink(missing_ok=True)
+        try:
+            os.unlink(self.socket_path if self.is_unix else self.port_file)
+        except FileNotFoundError:
+            return
 
 
 def find_address(db: str, namespace: str) -> Address:
-    """Return the address of the daemon of a store and namespace. Its folder is created with mode 0700."""
+    """
+    Return the address of the daemon of a store and namespace. Its folder is created with mode 0700.
+
+    The folder is `weft` in `XDG_RUNTIME_DIR`, else `weft-UID` in the folder of temporary files. Raises `OSError` if the
+    latter belongs to another user.
+    """
     name = hashlib.sha256(f"{db}\0{namespace}".encode()).hexdigest()[:16]
-    with warnings.catch_warnings():  # a runtime folder with wrong permissions is replaced
-        warnings.simplefilter("ignore")
-        folder = user_runtime_path("weft")
-    if len(str(folder / f"{name}.sock")) > MAX_SOCKET_PATH or not _make_folder(folder):
-        folder = Path(tempfile.gettempdir()) / f"weft-{_user_id()}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = os.path.join(runtime, "weft")
+    is_fit = os.path.isabs(runtime) and len(os.path.join(folder, f"{name}.sock")) <= MAX_SOCKET_PATH
+    if not is_fit or not _make_folder(folder):
+        folder = os.path.join(_temporary_folder(), f"weft-{_user_id()}")
         if not _make_folder(folder):
-            raise OSError(f"{str(folder)!r} belongs to another user")
+            raise OSError(f"{folder!r} belongs to another user")
     return Address(folder=folder, name=name)
+
+
+def _temporary_folder() -> str:
+    if sys.platform == "win32":
+        import tempfile
+
+        return tempfile.gettempdir()
+    return os.environ.get("TMPDIR") or "/tmp"
 
 
 def _lock(file: IO[str]) -> bool:
     """Lock a file until it is closed; return False if another process has locked it. Windows has no such lock."""
     if sys.platform == "win32":
         return True
+    import fcntl
+
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -135,19 +163,25 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
-def _make_folder(folder: Path) -> bool:
+def _make_folder(folder: str) -> bool:
     """Create a folder for this user; return True if only this user can enter it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        _make_missing(folder)
         if sys.platform == "win32":
             return True
-        status = folder.lstat()
-        if status.st_uid != os.getuid():
+        if os.lstat(folder).st_uid != os.getuid() or os.path.islink(folder):
             return False
-        folder.chmod(FOLDER_MODE)
-        return folder.is_dir() and not folder.is_symlink()
+        os.chmod(folder, FOLDER_MODE)
+        return os.path.isdir(folder)
     except OSError:
         return False
+
+
+def _make_missing(folder: str) -> None:
+    try:
+        os.mkdir(folder, FOLDER_MODE)
+    except FileExistsError:
+        return
 
 
 def _user_id() -> str:

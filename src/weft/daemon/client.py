@@ -1,17 +1,74 @@
-"""Client of the daemon: one JSON line to it, one JSON line back, within a deadline."""
+"""
+Client of the daemon: one JSON line to it, one JSON line back, within a deadline.
+
+It runs at every prompt of an agent host, so it imports little (see `address.py`).
+"""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from weft.daemon.address import Address
+from weft.daemon.address import Address, find_address
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+EVENTS = ("session-start", "prompt", "stop")
+HOST_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
+"""Events whose answer the host adds to the context, with their names in Claude Code."""
+MAX_INPUT_BYTES = 1 << 20
 MAX_ANSWER_BYTES = 1 << 20
+RETRY_SECONDS = 0.02
+"""Pause between two attempts to reach a daemon that is starting."""
+
+
+def answer_hook(event: str, *, db: str, namespace: str, budget: int, milliseconds: int) -> str:
+    """
+    Return what a hook prints: JSON for the host, or nothing. Errors go to the log, because a hook must not fail.
+
+    The event is read from standard input. A daemon is started if none listens.
+    """
+    end = time.monotonic() + milliseconds / 1000
+    try:
+        given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES) or b"{}")
+        request = {"event": event, "input": given, "budget": budget}
+        text = _ask_or_start(find_address(db, namespace), request, db=db, namespace=namespace, end=end)
+        return format_answer(event, text, given=given)
+    except Exception as error:  # noqa: BLE001 - a hook must not fail its host
+        from weft.daemon.log import write_log
+
+        write_log(f"{event}: {error}")
+        return ""
+
+
+def format_answer(event: str, text: str, *, given: Mapping[str, Any]) -> str:
+    """Return the JSON that adds a text to the context of the host, in ASCII; empty without a text."""
+    if not text or event not in HOST_EVENTS:
+        return ""
+    name = given.get("hook_event_name", HOST_EVENTS[event])
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}) + "\n"
+
+
+def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, namespace: str, end: float) -> str:
+    is_started = False
+    while True:
+        try:
+            answer = ask(address, request, deadline=end)
+            break
+        except (FileNotFoundError, ConnectionRefusedError):
+            if not is_started:
+                start(["--db", db, "--namespace", namespace, "--quiet"])
+                is_started = True
+            time.sleep(RETRY_SECONDS)
+            if time.monotonic() > end:
+                raise
+    if "error" in answer:
+        raise OSError(str(answer["error"]))
+    return str(answer.get("text", ""))
 
 
 def ask(address: Address, request: Mapping[str, Any], *, deadline: float) -> dict[str, Any]:
@@ -39,6 +96,8 @@ def _left(deadline: float) -> float:
 
 def start(arguments: Sequence[str]) -> None:
     """Start a daemon that outlives this process."""
+    import subprocess
+
     options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import click
 
+from weft.cli.entry import DEFAULT_BUDGET, DEFAULT_DEADLINE
 from weft.cli.options import Session, verb
-from weft.cli.terminal import say
-
-EVENTS = ("session-start", "prompt", "stop")
-HOST_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
-"""Names of the events whose answer the host adds to the context."""
+from weft.cli.terminal import say, write_data
+from weft.daemon.client import EVENTS, answer_hook
+from weft.daemon.log import log_to_file, write_log
+from weft.errors import WeftError
 
 
 @verb()
 @click.argument("event", type=click.Choice(EVENTS))
-@click.option("--budget", type=click.IntRange(1), default=800, show_default=True, help="Maximum tokens of the answer.")
 @click.option(
-    "--deadline", type=click.IntRange(1), default=300, show_default=True, help="Milliseconds to wait for the daemon."
+    "--budget", type=click.IntRange(1), default=DEFAULT_BUDGET, show_default=True, help="Maximum tokens of the answer."
+)
+@click.option(
+    "--deadline",
+    type=click.IntRange(1),
+    default=DEFAULT_DEADLINE,
+    show_default=True,
+    help="Milliseconds to wait for the daemon.",
 )
 def hook(session: Session, event: str, budget: int, deadline: int) -> None:
     """
@@ -26,51 +32,12 @@ def hook(session: Session, event: str, budget: int, deadline: int) -> None:
     passages and facts for a prompt. `stop` indexes the transcript. A daemon does the work; it is started on demand.
     Errors go to a log, so that the host never fails: the command always exits with 0.
     """
-    import time
-
-    end = time.monotonic() + deadline / 1000
     try:
-        text = _ask(session, event, budget=budget, end=end)
-    except Exception as error:  # noqa: BLE001 - a hook must not fail its host
-        from weft.daemon.log import write_log
-
+        db, namespace = _store(session)
+    except WeftError as error:
         write_log(f"{event}: {error}")
         return
-    if text and event in HOST_EVENTS:
-        import json
-
-        answer = {"hookEventName": HOST_EVENTS[event], "additionalContext": text}
-        say(json.dumps({"hookSpecificOutput": answer}, ensure_ascii=False))
-
-
-def _ask(session: Session, event: str, *, budget: int, end: float) -> str:
-    """Return the answer of the daemon, which is started if none listens."""
-    import json
-    import sys
-    import time
-
-    from weft.daemon.address import find_address
-    from weft.daemon.client import ask, start
-    from weft.errors import InputError
-
-    given = json.loads(sys.stdin.buffer.read(1 << 20) or b"{}")
-    db, namespace = _store(session)
-    address, request = find_address(db, namespace), {"event": event, "input": given, "budget": budget}
-    is_started = False
-    while True:
-        try:
-            answer = ask(address, request, deadline=end)
-            break
-        except (FileNotFoundError, ConnectionRefusedError):
-            if not is_started:
-                start(["--db", db, "--namespace", namespace, "--quiet"])
-                is_started = True
-            time.sleep(0.02)
-            if time.monotonic() > end:
-                raise
-    if "error" in answer:
-        raise InputError(str(answer["error"]))
-    return str(answer.get("text", ""))
+    write_data(answer_hook(event, db=db, namespace=namespace, budget=budget, milliseconds=deadline))
 
 
 def _store(session: Session) -> tuple[str, str]:
@@ -93,7 +60,6 @@ def _store(session: Session) -> tuple[str, str]:
 def daemon(session: Session, idle_minutes: float) -> None:
     """Answer hooks of agent hosts until idle. `weft hook` starts it on demand."""
     from weft.daemon.address import find_address
-    from weft.daemon.log import log_to_file
     from weft.daemon.server import Daemon
 
     db, namespace = _store(session)
