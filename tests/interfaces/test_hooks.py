@@ -207,6 +207,26 @@ def test_a_hook_with_store_and_namespace_needs_no_command_line(monkeypatch, caps
     assert capsysbinary.readouterr().out == (b"{}\n" if asked else b"")
 
 
+@pytest.mark.parametrize(
+    "event, name, expected",
+    [
+        ("prompt", None, {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "tea ☕"}}),
+        (
+            "prompt",
+            "BeforeAgent",
+            {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "tea ☕"}},
+        ),
+        ("session-start", "sessionStart", {"additional_context": "tea ☕"}),
+        ("stop", "Stop", None),
+    ],
+)
+def test_an_answer_has_the_shape_of_its_host(event, name, expected):
+    """Claude Code and Codex, Gemini CLI, Cursor; the text is ASCII, whatever the locale of the host is."""
+    answer = client.format_answer(event, "tea ☕", given={"hook_event_name": name} if name else {})
+
+    assert answer.isascii() and (json.loads(answer) if answer else None) == expected
+
+
 def test_a_hook_imports_little():
     """Each of these takes longer to import than the daemon takes to answer."""
     code = (

@@ -61,7 +61,7 @@ def test_each_host_gets_the_entry_and_undo_restores_every_byte(weft, home, tmp_p
     assert entry["args"][-4:-1] == ["--db", str(tmp_path / "weft.db"), "--namespace"]
     assert ("type" in entry) == host.is_typed and Path(entry["command"]).is_absolute()
     assert is_fresh or "other" not in BEFORE[name] or "other" in found[host.section]
-    assert host.skill is None or "memory_search" in host.skill.read_text()
+    assert "memory_search" in host.skill.read_text()
     written = files_of(home)
     assert "nothing to change" in weft("install", name, "--yes").err and files_of(home) == written
 
@@ -84,6 +84,40 @@ def test_hooks_of_the_user_stay(weft, home):
     assert " hook stop --db " in hooks["Stop"][1]["hooks"][0]["command"]
     weft("install", "claude-code", "--undo", "--yes")
     assert settings.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name, events",
+    [
+        ("codex", ("SessionStart", "UserPromptSubmit", "Stop")),
+        ("gemini-cli", ("SessionStart", "BeforeAgent", "AfterAgent")),
+        ("cursor", ("sessionStart",)),
+    ],
+)
+def test_other_hosts_get_hooks_in_their_own_format(weft, home, tmp_path, name, events):
+    """Hooks of Gemini CLI are in the file of its servers; its timeout is in milliseconds. Cursor names a version."""
+    weft("install", name, "--yes")
+    found = json.loads(find_hosts()[name].hooks.path.read_text())
+
+    assert tuple(found["hooks"]) == events
+    for (event, (group,)), expected in zip(found["hooks"].items(), ("session-start", "prompt", "stop"), strict=False):
+        (hook,) = group.get("hooks", [group])
+        assert f" hook {expected} --db {tmp_path / 'weft.db'} --namespace default" in hook["command"], event
+        assert hook.get("timeout") == {"codex": 10, "gemini-cli": 10_000}.get(name)
+    assert found.get("version") == (1 if name == "cursor" else None)
+    assert ("mcpServers" in found) == (name == "gemini-cli")
+
+
+def test_a_skill_file_of_two_hosts_stays_until_the_second_is_undone(weft, home):
+    """Codex and Zed read the same folder."""
+    skill = find_hosts()["codex"].skill
+    for name in ("codex", "zed"):
+        weft("install", name, "--yes")
+    weft("install", "codex", "--undo", "--yes")
+    assert skill.is_file()
+
+    weft("install", "zed", "--undo", "--yes")
+    assert files_of(home) == {}
 
 
 def test_a_file_that_was_changed_since_is_not_overwritten(weft, home):

@@ -46,10 +46,16 @@ def answer_hook(event: str, *, db: str, namespace: str, budget: int, millisecond
 
 
 def format_answer(event: str, text: str, *, given: Mapping[str, Any]) -> str:
-    """Return the JSON that adds a text to the context of the host, in ASCII; empty without a text."""
+    """
+    Return the JSON that adds a text to the context of the host, in ASCII; empty without a text.
+
+    Events of Cursor begin with a small letter. Gemini CLI and Codex expect the shape of Claude Code.
+    """
     if not text or event not in HOST_EVENTS:
         return ""
-    name = given.get("hook_event_name", HOST_EVENTS[event])
+    name = str(given.get("hook_event_name") or HOST_EVENTS[event])
+    if name[:1].islower():
+        return json.dumps({"additional_context": text}) + "\n"
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}) + "\n"
 
 

@@ -1,5 +1,5 @@
 """
-Events of an agent host, as Claude Code 2 sends them to its hooks.
+Events of an agent host, as Claude Code 2, Codex CLI 0.169, Gemini CLI 0.61 and Cursor 3 send them to their hooks.
 
 | event | input | answer |
 | --- | --- | --- |

@@ -12,7 +12,16 @@ Taken from the hosts' documentation as of November 2026:
 | VS Code | `mcp.json` in the user folder | `servers`, with `type` |
 | Zed | `settings.json` | `context_servers` |
 
-Hooks of Claude Code are in `~/.claude/settings.json`, in lists below `hooks`.
+Hooks, in lists below `hooks`:
+
+| host | file | timeout | source |
+| --- | --- | --- | --- |
+| Claude Code 2 | `~/.claude/settings.json` | seconds | documentation |
+| Codex CLI 0.169 | `~/.codex/hooks.json` | seconds | documentation, `codex-rs/hooks/schema` |
+| Cursor 3 | `~/.cursor/hooks.json` | none given | documentation; only `sessionStart` may add context |
+| Gemini CLI 0.61 | `~/.gemini/settings.json` | milliseconds | `docs/hooks/reference.md` in its package |
+
+Skill files are in the host's own folder, or in `~/.agents/skills`, which Codex, VS Code and Zed read.
 """
 
 from __future__ import annotations
@@ -25,6 +34,22 @@ from typing import Literal
 
 from platformdirs import user_config_path
 
+CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
+GEMINI_EVENTS = {"session-start": "SessionStart", "prompt": "BeforeAgent", "stop": "AfterAgent"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFile:
+    """File with the hooks of a host."""
+
+    path: Path
+    events: Mapping[str, str]
+    """Events of `weft hook`, with their names in the host."""
+    timeout: int | None = None
+    """Time after which the host ends a hook, in its unit. `weft hook` itself waits 300 ms."""
+    version: int | None = None
+    """Version that a new file states, for hosts whose entries are commands without a group."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
@@ -36,35 +61,55 @@ class Host:
     form: Literal["json", "toml"] = "json"
     is_typed: bool = False
     """True if an entry states its transport."""
-    hooks: Path | None = None
-    """Settings file with the hooks of the host; None if Weft answers none."""
-    skill: Path | None = None
-    """File that tells the agent when to search and what to save; None if the host reads none."""
+    hooks: HookFile | None = None
+    """File with the hooks of the host; None if it has none."""
+    skill: Path
+    """File that tells the agent when to search and what to save."""
 
 
 def find_hosts(home: Path | None = None) -> Mapping[str, Host]:
     """Return the known hosts by name, with paths below `home` (default: the user's home folder)."""
     home = home or Path.home()
-    claude = Host(
-        title="Claude Code",
-        settings=home / ".claude.json",
-        section="mcpServers",
-        is_typed=True,
-        hooks=home / ".claude" / "settings.json",
-        skill=home / ".claude" / "skills" / "weft" / "SKILL.md",
-    )
+    shared = home / ".agents" / "skills" / "weft" / "SKILL.md"
     return {
-        "claude-code": claude,
-        "codex": Host(title="Codex CLI", settings=home / ".codex" / "config.toml", section="mcp_servers", form="toml"),
-        "cursor": Host(title="Cursor", settings=home / ".cursor" / "mcp.json", section="mcpServers"),
-        "gemini-cli": Host(title="Gemini CLI", settings=home / ".gemini" / "settings.json", section="mcpServers"),
+        "claude-code": Host(
+            title="Claude Code",
+            settings=home / ".claude.json",
+            section="mcpServers",
+            is_typed=True,
+            hooks=HookFile(path=home / ".claude" / "settings.json", events=CLAUDE_EVENTS, timeout=10),
+            skill=home / ".claude" / "skills" / "weft" / "SKILL.md",
+        ),
+        "codex": Host(
+            title="Codex CLI",
+            settings=home / ".codex" / "config.toml",
+            section="mcp_servers",
+            form="toml",
+            hooks=HookFile(path=home / ".codex" / "hooks.json", events=CLAUDE_EVENTS, timeout=10),
+            skill=shared,
+        ),
+        "cursor": Host(
+            title="Cursor",
+            settings=home / ".cursor" / "mcp.json",
+            section="mcpServers",
+            hooks=HookFile(path=home / ".cursor" / "hooks.json", events={"session-start": "sessionStart"}, version=1),
+            skill=home / ".cursor" / "skills" / "weft" / "SKILL.md",
+        ),
+        "gemini-cli": Host(
+            title="Gemini CLI",
+            settings=home / ".gemini" / "settings.json",
+            section="mcpServers",
+            hooks=HookFile(path=home / ".gemini" / "settings.json", events=GEMINI_EVENTS, timeout=10_000),
+            skill=home / ".gemini" / "skills" / "weft" / "SKILL.md",
+        ),
         "vscode": Host(
             title="VS Code",
             settings=_user_folder(home, "Code") / "User" / "mcp.json",
             section="servers",
             is_typed=True,
+            skill=shared,
         ),
-        "zed": Host(title="Zed", settings=_zed_folder(home) / "settings.json", section="context_servers"),
+        "zed": Host(title="Zed", settings=_zed_folder(home) / "settings.json", section="context_servers", skill=shared),
     }
 
 

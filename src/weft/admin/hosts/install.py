@@ -15,15 +15,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 
-from weft.admin.hosts.catalog import Host
+from weft.admin.hosts.catalog import HookFile, Host
 from weft.admin.hosts.json_edit import BadSettings, append_item, set_member
 from weft.errors import ConfigError, InputError
 from weft.temporary_files import temporary_file
@@ -32,11 +33,6 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
-"""Events of `weft hook`, with their names in Claude Code."""
-HOOK_SECONDS = 10
-"""Time after which the host ends a hook. `weft hook` itself waits 300 ms."""
 
 ENTRY = "weft"
 """Name of the server in the settings of a host."""
@@ -69,47 +65,62 @@ def plan_install(host: Host, *, arguments: Sequence[str]) -> list[FileChange]:
     if host.is_typed:
         entry = {"type": "stdio", **entry}
     before = _read(host.settings)
-    try:
-        text = (before or b"").decode("utf-8")
-        after = _add_toml(text, host.section, entry) if host.form == "toml" else _add_json(text, host.section, entry)
-    except (UnicodeDecodeError, BadSettings, tomllib.TOMLDecodeError) as error:
-        raise InputError(
-            f"cannot change {str(host.settings)!r}: {error}", hint="correct the file, or add the server by hand"
-        ) from error
-    changes = [FileChange(path=host.settings, before=before, after=after.encode("utf-8"))]
+    after = _edit(host.settings, before, lambda text: _add_server(text, host, entry))
+    files_after = {host.settings: (before, after)}
     if host.hooks is not None:
-        changes.append(_plan_hooks(host.hooks, arguments=arguments))
-    if host.skill is not None:
-        skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
-        changes.append(FileChange(path=host.skill, before=_read(host.skill), after=skill))
+        path = host.hooks.path
+        old, new = files_after.get(path) or (_read(path),) * 2
+        files_after[path] = (old, _edit(path, new, partial(_add_hooks, file=host.hooks, arguments=arguments)))
+    skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
+    files_after[host.skill] = (_read(host.skill), skill)
+    changes = [FileChange(path=path, before=old, after=new) for path, (old, new) in files_after.items()]
     return [change for change in changes if change.before != change.after]
 
 
-def _plan_hooks(path: Path, *, arguments: Sequence[str]) -> FileChange:
-    """Return the change that adds a command for each event, after those that are there. Raises `InputError`."""
-    before = _read(path)
+def _edit(path: Path, data: bytes | None, change: Callable[[str], str]) -> bytes:
+    """Return the changed content of a settings file. Raises `InputError`."""
     try:
-        text = (before or b"").decode("utf-8")
-        for event, name in EVENTS.items():
-            command = _join([*find_command(), "hook", event, *arguments])
-            if json.dumps(command, ensure_ascii=False) not in text:
-                item = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
-                text = append_item(text, "hooks", name, item)
-    except (UnicodeDecodeError, BadSettings) as error:
+        return change((data or b"").decode("utf-8")).encode("utf-8")
+    except (UnicodeDecodeError, BadSettings, tomllib.TOMLDecodeError) as error:
         raise InputError(
             f"cannot change {str(path)!r}: {error}", hint="correct the file, then run weft install again"
         ) from error
-    return FileChange(path=path, before=before, after=text.encode("utf-8"))
+
+
+def _add_server(text: str, host: Host, entry: Mapping[str, Any]) -> str:
+    return _add_toml(text, host.section, entry) if host.form == "toml" else _add_json(text, host.section, entry)
+
+
+def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
+    """Return the settings with a command for each event, after those that are there. Raises `BadSettings`."""
+    if file.version is not None and not text.strip():
+        text = json.dumps({"version": file.version}, indent=2) + "\n"
+    for event, name in file.events.items():
+        command = _join([*find_command(), "hook", event, *arguments])
+        if json.dumps(command, ensure_ascii=False) in text:
+            continue
+        item: dict[str, Any] = {"command": command}
+        if file.version is None:
+            item = {"hooks": [{"type": "command", "command": command, "timeout": file.timeout}]}
+        text = append_item(text, "hooks", name, item)
+    return text
 
 
 def _join(words: Sequence[str]) -> str:
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
-def apply_install(name: str, changes: Sequence[FileChange]) -> None:
-    """Write the changes; their former content is recorded first, so that an interrupted run can be undone."""
+def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path) -> None:
+    """
+    Write the changes; their former content is recorded first, so that an interrupted run can be undone.
+
+    A skill file that another host wrote is recorded for both hosts, so that the last undo deletes it.
+    """
     known = _read_record()
     kept = {row["path"]: row for row in known.get(name, [])}
+    for other in _rows_of_others(known, name):
+        if other["path"] == str(skill) and other["after"] == _digest(_read(skill)):
+            kept.setdefault(other["path"], other)
     for change in changes:
         row = kept.get(str(change.path))
         # A second run changes its own text: undo still leads to the file before the first run.
@@ -123,9 +134,12 @@ def apply_install(name: str, changes: Sequence[FileChange]) -> None:
 
 def plan_undo(name: str) -> list[FileChange]:
     """Return the changes that restore the files of a host. Raises `InputError` if a file was changed since."""
-    rows = _read_record().get(name, [])
+    known = _read_record()
+    shared = {row["path"] for row in _rows_of_others(known, name)}
     changes = []
-    for row in rows:
+    for row in known.get(name, []):
+        if row["path"] in shared:
+            continue
         path, original = Path(row["path"]), _decode(row["before"])
         current = _read(path)
         if current == original:
@@ -143,6 +157,10 @@ def apply_undo(name: str, changes: Sequence[FileChange]) -> None:
     for change in changes:
         _write(change.path, change.after)
     _write_record({host: rows for host, rows in _read_record().items() if host != name})
+
+
+def _rows_of_others(known: Mapping[str, list[dict[str, Any]]], name: str) -> list[dict[str, Any]]:
+    return [row for host, rows in known.items() if host != name for row in rows]
 
 
 def is_installed(name: str) -> bool:

@@ -22,8 +22,8 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     Register Weft as an MCP server with an agent host.
 
     Prints the changes to the host's settings and asks for confirmation. The server uses the store and the namespace of
-    this command. Claude Code also gets hooks, which add passages and facts to prompts and index transcripts, and a
-    skill file, which tells the agent when to search and what to save.
+    this command. A skill file tells the agent when to search and what to save. Hosts with hooks also get commands that
+    add passages and facts to prompts and index transcripts.
     """
     from weft.admin.hosts.catalog import find_hosts
     from weft.admin.hosts.install import apply_install, apply_undo, is_installed, plan_install, plan_undo
@@ -40,7 +40,8 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     arguments = ["--db", str(path.absolute()) if path else store.db, "--namespace", store.namespace]
     if undo and not is_installed(host):
         raise click.UsageError(f"Weft is not installed in {host}: run `weft install {host}`")
-    changes = plan_undo(host) if undo else plan_install(find_hosts()[host], arguments=arguments)
+    found = find_hosts()[host]
+    changes = plan_undo(host) if undo else plan_install(found, arguments=arguments)
     if session.as_json:
         print_json([{"path": str(change.path), "diff": change.diff()} for change in changes])
     else:
@@ -50,7 +51,10 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
         return
     if changes and not yes:
         require_consent(f"write {len(changes)} files?", done="written", does="writes")
-    (apply_undo if undo else apply_install)(host, changes)
+    if undo:
+        apply_undo(host, changes)
+    else:
+        apply_install(host, changes, skill=found.skill)
     if session.verbosity >= 0 and not session.as_json:
         done = "restored" if undo else "changed"
         say(f"{done} {len(changes)} files" if changes else "nothing to change", err=True)
