@@ -132,6 +132,43 @@ def test_an_explanation_has_what_the_reranker_said(browser, tmp_path, embedder):
     assert unused == "Reranker judge was not used: out of hearing."
 
 
+def test_filters_stay_for_the_next_question_and_questions_are_kept(page):
+    """A follow-up searches the same folder; the history repeats a question, and is cleared."""
+    page.locator(".filters summary").click()
+    page.get_by_label("Folder").fill("text:oauth")
+    ask(page, "who signs tokens?")
+    page.get_by_role("searchbox", name="Question").fill(QUESTION)
+    with page.expect_response("**/query") as sent:
+        page.keyboard.press("Enter")
+    page.wait_for_selector(f".unseen:has-text('{QUESTION}')", state="attached")
+    page.wait_for_selector(".evidence article")
+
+    assert sent.value.request.post_data_json["source_prefix"] == "text:oauth"
+    assert page.locator(".evidence .citation").evaluate_all("all => all.every(a => a.title.startsWith('text:oauth'))")
+    assert "documents in text:oauth" in page.locator(".narrowed").inner_text()
+    page.get_by_role("link", name="Weft, start page").click()
+    history = page.get_by_role("region", name="Recent questions")
+    assert history.get_by_role("link").all_inner_texts()[:2] == [QUESTION, "who signs tokens?"]
+    history.get_by_role("link", name="who signs tokens?").click()
+    page.wait_for_selector(".narrowed")
+    page.get_by_role("link", name="Weft, start page").click()
+    page.get_by_role("button", name="Clear history").click()
+    assert page.evaluate("Object.keys(localStorage).filter(name => name.startsWith('weft-history'))") == []
+
+
+def test_methods_are_compared_side_by_side(page):
+    """Each column is a ranking of its own; a passage says where else it was found."""
+    ask(page, "which tokens does the OAuth Provider sign?")
+    page.get_by_role("link", name="Compare methods").click()
+    page.wait_for_selector(".columns")
+    columns = page.locator(".column")
+
+    assert columns.locator("h2").all_inner_texts() == ["All channels", "Vector", "Keyword", "Graph"]
+    assert "also" in columns.nth(2).locator("li").first.inner_text()
+    columns.nth(2).locator("li a").first.focus()
+    assert page.locator("li.same").count() > 1
+
+
 def test_a_node_expands_by_click_and_is_dragged(page):
     """A short press brings its neighbours, with relation labels and weights; a long way moves it."""
     ask(page, "which tokens does the OAuth Provider sign?")
@@ -260,7 +297,8 @@ def test_dark_colours_follow_the_system_and_the_switch_is_remembered(browser, se
 VIEWS = [
     "#/ask",
     f"#/ask?q={QUESTION}",
-    "#/ask?q=ledger",
+    "#/ask?q=ledger&folder=text:ledger",
+    "#/compare?q=ledger",
     "#/entities",
     "#/entity?name=Auth+Service",
     "#/entity?name=nobody",

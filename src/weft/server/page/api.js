@@ -69,8 +69,8 @@ const remove = async (path) => (await send(path, { method: "DELETE" })).json();
 export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
-export const ask = (query, { gate, signal } = {}) =>
-  post("query", { query, facts: true, ...(gate === false ? { gate } : {}) }, { signal });
+export const ask = (query, { gate, signal, fields = {}, facts = true } = {}) =>
+  post("query", { query, facts, ...fields, ...(gate === false ? { gate } : {}) }, { signal });
 export const topEntities = (limit) => get("graph/entities", { limit });
 export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
@@ -85,6 +85,18 @@ export const rejectFact = (id) => post(`facts/${encodeURIComponent(id)}/reject`,
 export const forgetFact = (id) => remove(`facts/${encodeURIComponent(id)}`);
 export const removeDocument = (id) => remove(`documents/${encodeURIComponent(id)}`);
 export const addFact = (statement) => post("facts", { facts: [statement] });
+
+/** Return the folders of the first thousand documents, as prefixes of their sources. */
+export async function folders() {
+  const { documents: found } = await get("documents", { limit: 1000 });
+  const names = new Set();
+  for (const { source } of found) {
+    const parts = source.split("/");
+    for (let n = parts.length - 1; n > 0; n -= 1) names.add(`${parts.slice(0, n).join("/")}/`);
+  }
+  // A folder that holds every document restricts nothing.
+  return [...names].filter((name) => name !== "/" && !found.every(({ source }) => source.startsWith(name))).sort();
+}
 
 /** Return the id of the document that a relative or site link leads to, from the document `source`. */
 export async function linked(to, source) {

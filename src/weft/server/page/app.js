@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { showAsk } from "./ask.js";
+import { showCompare } from "./compare.js";
 import { advice, announce, el, link, replace, sentence } from "./dom.js";
 import { showDocument } from "./document.js";
 import { showDocuments } from "./documents.js";
@@ -10,13 +11,14 @@ import { showFacts } from "./facts.js";
 
 const VIEWS = {
   ask: showAsk,
+  compare: showCompare,
   entities: showEntities,
   entity: showEntity,
   facts: showFacts,
   documents: showDocuments,
   document: showDocument,
 };
-const PARENT = { entity: "entities", document: "documents" };
+const PARENT = { compare: "ask", entity: "entities", document: "documents" };
 const main = document.getElementById("main");
 const dialog = document.getElementById("key-dialog");
 const byId = (id) => document.getElementById(id);

@@ -4,7 +4,9 @@ import * as api from "./api.js";
 import { address, announce, count, el, link, percent, plural, replace, short } from "./dom.js";
 import { evidenceList } from "./evidence.js";
 import { factList } from "./facts.js";
+import { filterFields, filterSummary, readFilters, toFields } from "./filters.js";
 import { Graph } from "./graph.js";
+import { historyList, remember } from "./history.js";
 
 const VERDICTS = {
   ok: ["Relevant passages found", "The passages below are likely to answer the question."],
@@ -19,15 +21,16 @@ let pending = null;
 export function showAsk(main, params) {
   const question = params.get("q") ?? "";
   const answer = el("div", { class: "answer" });
-  replace(main, askForm(question), answer);
+  const filters = readFilters(params);
+  replace(main, askForm(question, filters), answer);
   main.classList.toggle("welcome", !question);
   document.title = question ? `${question} · Weft` : "Weft";
-  if (question) return find(question, answer, { gate: params.get("gate") === "off" ? false : undefined });
+  if (question) return find(question, answer, { filters, gate: params.get("gate") === "off" ? false : undefined });
   document.getElementById("question").focus({ preventScroll: true });
   return welcome(answer);
 }
 
-function askForm(question) {
+function askForm(question, filters) {
   const field = el("input", {
     id: "question",
     type: "search",
@@ -59,7 +62,8 @@ function askForm(question) {
           event.preventDefault();
           const text = field.value.trim();
           if (!text) return;
-          const to = address("ask", { q: text });
+          const given = [...new FormData(event.target)].filter(([name, value]) => name !== "q" && value.trim());
+          const to = address("ask", { q: text, ...Object.fromEntries(given) });
           if (to === location.hash) window.dispatchEvent(new HashChangeEvent("hashchange"));
           else location.hash = to;
         },
@@ -73,29 +77,31 @@ function askForm(question) {
       el("kbd", { "aria-hidden": "true" }, "/"),
       el("button", { class: "primary" }, "Ask"),
     ),
+    filterFields(filters),
   );
 }
 
-async function find(question, box, { gate }) {
+async function find(question, box, { filters, gate }) {
   pending?.abort();
   pending = new AbortController();
   replace(box, el("p", { class: "quiet searching" }, "Searching…"));
   const began = performance.now();
   let answer;
   try {
-    answer = await api.ask(question, { gate, signal: pending.signal });
+    answer = await api.ask(question, { gate, fields: toFields(filters), signal: pending.signal });
   } catch (error) {
     if (error.name === "AbortError") return;
     throw error;
   }
   const seconds = (performance.now() - began) / 1000;
+  remember(question, filters, { status: answer.status, count: answer.results.length });
   const graph = new Graph();
   const side = el("div", { class: "side" });
   const left = el(
     "div",
     { class: "found" },
-    verdict(answer, seconds, gate),
-    answer.results.length ? evidenceList(answer) : rejected(answer, question),
+    verdict(answer, { seconds, gate, filters }),
+    answer.results.length ? evidenceList(answer) : rejected(answer, question, filters),
   );
   const facts = answer.facts?.facts ?? [];
   if (facts.length) {
@@ -115,7 +121,7 @@ async function find(question, box, { gate }) {
   await drawGraph(graph, answer, side);
 }
 
-function verdict(answer, seconds, gate) {
+function verdict(answer, { seconds, gate, filters }) {
   const [name, passages] = VERDICTS[answer.status];
   const meaning =
     answer.status === "ok" && !answer.results.length
@@ -152,6 +158,8 @@ function verdict(answer, seconds, gate) {
     answer.degraded ? el("p", { class: "reason" }, el("b", {}, "Reason: "), answer.degraded) : null,
     answer.results.length ? answer.notes.map((note) => el("p", { class: "quiet" }, note)) : null,
     answer.results.length ? dropped(answer) : null,
+    filterSummary(filters, answer.query),
+    el("p", {}, link("compare", { q: answer.query, ...filters }, {}, "Compare methods")),
   );
 }
 
@@ -172,7 +180,7 @@ function dropped(answer) {
 }
 
 /** Return the closest passage with the reason for its rejection. */
-function rejected(answer, question) {
+function rejected(answer, question, filters) {
   const { rejected: closest } = answer;
   return el(
     "section",
@@ -189,7 +197,7 @@ function rejected(answer, question) {
         )
       : el("p", {}, "No passage was found."),
     dropped(answer),
-    link("ask", { q: question, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"),
+    link("ask", { q: question, ...filters, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"),
   );
 }
 
@@ -252,6 +260,7 @@ async function welcome(box) {
           ["facts", stats.facts],
         ].map(([name, value]) => el("li", {}, el("b", {}, count(value)), name)),
       ),
+      historyList(VERDICTS),
       entities.length ? el("p", { class: "quiet" }, "Most mentioned entities") : null,
       el(
         "div",
