@@ -83,6 +83,7 @@ HUB = {
     ("entity", "head"): dict.fromkeys(
         (
             "relations_between",
+            "relations_with",
             "names_by_id",
             "entity_cards",
             "known_entities",

@@ -90,3 +90,15 @@ def test_what_is_not_there_is_not_found(graph):
     """An unknown type, an unknown entity."""
     assert triples(graph, limit=9, types=["owns"]) == set()
     assert graph.relations_of(["e" + "0" * 24], limit=9, types=["cites"]) == []
+
+
+def test_relations_between_two_lists_have_one_end_in_each(graph):
+    """They are those of all entities together, without the relations inside one list."""
+    names = ["hub", "node 01", "node 02", "node 03"]
+    ids = [entity.id for entity in graph.find_entities(names).values()]
+    every = graph.relations_between(ids)
+    assert len(every) > 3
+    for near, far in ((ids[:2], ids[1:]), (ids[:1], ids[1:]), (ids[2:], ids[:1]), (ids[:1], ids[:1]), (ids, [])):
+        pairs = {(a, b) for a in near for b in far} | {(b, a) for a in near for b in far}
+
+        assert graph.relations_between(near, others=far) == [r for r in every if r[:2] in pairs]

@@ -83,8 +83,12 @@ class GraphReader(Protocol):
     ) -> tuple[list[Mention], list[Relation]]:
         """Return the results of `mentions_of` and `relations_of` in one call."""
 
-    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
-        """Return the relations with both ends among these entities, strongest first, without description."""
+    def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
+        """
+        Return the relations with one end among these entities and the other among `others`, strongest first.
+
+        Without `others`, both ends are among these entities. The relations have no description.
+        """
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         """Return relations with their source sentence, source chunks and extractors."""

@@ -195,7 +195,7 @@ def _read_relations(
         wanted = sorted({name for type in types for name in spellings(type)})
         found += relations.of(hubs, limit=MAX_RELATIONS, types=wanted)
     if hubs:
-        found += relations.between([*hubs, *(id for id in near if id not in hubs)])
+        found += relations.between(hubs, others=list(dict.fromkeys([*hubs, *near])))
     return found
 
 

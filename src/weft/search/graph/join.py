@@ -159,7 +159,7 @@ def _find_rare_names(question: Question, plan: Plan, search: SearchContext) -> d
     is_used = {"vector", "keyword"} <= plan.channels and options.weights[1] > 0 and options.name_bonus > 0
     if not is_used or options.fusion != "weighted":
         return {}
-    return find_rare_names(question, store=search.store, where=search.where)
+    return find_rare_names(question, store=search.store, where=search.where, chunks=search.chunks)
 
 
 def walk_graph(

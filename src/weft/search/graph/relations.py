@@ -67,14 +67,18 @@ class Relations:
             links = [link for link in links if closed.isdisjoint(link[:2])]
         return mentions, _join(found, links)
 
-    def between(self, entity_ids: Sequence[str], *, limit: int = MAX_FACTS_BETWEEN) -> list[Relation]:
-        """Return the relations between these entities, strongest first."""
+    def between(
+        self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None, limit: int = MAX_FACTS_BETWEEN
+    ) -> list[Relation]:
+        """Return the relations between these entities and `others`, or among these, strongest first."""
+        far = set(entity_ids if others is None else others)
         links = [
             link
             for link in self._links(entity_ids, limit=limit)
-            if link.source_id in entity_ids and link.target_id in entity_ids
+            if (link.source_id in entity_ids and link.target_id in far)
+            or (link.source_id in far and link.target_id in entity_ids)
         ]
-        return _join(self.graph.relations_between(entity_ids), links)
+        return _join(self.graph.relations_between(entity_ids, others=others), links)
 
     def neighbours(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> dict[str, set[str]]:
         """Return the neighbours of each entity over facts, by id; ids without such facts are left out."""

@@ -10,6 +10,7 @@ from itertools import islice
 
 from weft.extract.names import iter_words, words
 from weft.records import Filter, Question
+from weft.search.chunks import Chunks
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
@@ -23,15 +24,18 @@ MAX_CANDIDATE_CHUNKS = 8
 """Maximum number of chunks with all terms of a name that are read; with more chunks the name counts as common."""
 
 
-def find_rare_names(question: Question, *, store: StoreReader, where: Filter) -> dict[str, tuple[str, ...]]:
+def find_rare_names(
+    question: Question, *, store: StoreReader, where: Filter, chunks: Chunks | None = None
+) -> dict[str, tuple[str, ...]]:
     """
     Return the rare names of the question in each chunk, by chunk id.
 
     A chunk must contain the words of a name in sequence. Case, accents and punctuation are ignored.
     """
     holders: dict[str, list[str]] = defaultdict(list)
+    known = chunks or Chunks(store)
     for name in question.names[:MAX_NAMES]:
-        for id in _find_holders(name, store=store, where=where):
+        for id in _find_holders(name, store=store, where=where, known=known):
             holders[id].append(name)
     return {id: tuple(names) for id, names in sorted(holders.items())}
 
@@ -56,7 +60,7 @@ def add_name_bonus(
     return {**scores, **added}
 
 
-def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
+def _find_holders(name: str, *, store: StoreReader, where: Filter, known: Chunks) -> list[str]:
     """Return the ids of the chunks that contain a name; empty for a common name."""
     wanted = [word.text for word in words(name)]
     terms = query_terms(name)
@@ -66,7 +70,7 @@ def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
         ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where).hits]
     else:
         ids = store.find_chunks_with_terms(terms, limit=MAX_CANDIDATE_CHUNKS) or []
-    chunks = store.chunks(ids) if ids else []
+    chunks = known.read(ids).values()
     found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
     others = {chunk.id: chunk.document_id for chunk in chunks if chunk.id not in found}
     if others:

@@ -171,8 +171,14 @@ class MemoryGraph:
         relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
         return self.mentions_of(entity_ids, limit=limit), relations
 
-    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
-        return [r for r in self.relations() if r.source_id in entity_ids and r.target_id in entity_ids]
+    def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
+        far = entity_ids if others is None else others
+        return [
+            relation
+            for relation in self.relations()
+            if (relation.source_id in entity_ids and relation.target_id in far)
+            or (relation.source_id in far and relation.target_id in entity_ids)
+        ]
 
     def heads(self) -> dict[str, str]:
         """Return the id of the entity that each key resolves to, by key."""

@@ -151,10 +151,13 @@ class RelationalGraph:
         rows = self._links(entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
         return _mentions(entity_ids, rows, limit=limit), _relations(rows)
 
-    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
+    def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
-            rows = db.run("relations_between", values)
+            if others is None:
+                rows = db.run("relations_between", values)
+            else:
+                rows = db.run("relations_with", {**values, "others": json.dumps(list(others))})
         return join_relations(((source, target, type), weight) for source, target, type, weight in rows)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:

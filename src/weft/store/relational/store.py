@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from weft.errors import SchemaMismatch
@@ -308,13 +309,19 @@ def _document(row: Row) -> DocumentInfo:
     )
 
 
+@lru_cache(maxsize=16384)
+def _heading(text: str) -> tuple[str, ...]:
+    """Return the headings in a column. They repeat in a document, and the same chunks are found often."""
+    return tuple(read_list(text, what=f"the headings {text[:80]!r} of a chunk"))
+
+
 def _chunk(row: Row) -> Chunk:
     id, document_id, ordinal, heading, start_line, end_line, text, start_time, end_time = row
     return Chunk(
         id=id,
         document_id=document_id,
         ordinal=ordinal,
-        heading=tuple(read_list(heading, what=f"the headings of chunk {id!r}")) if heading != "[]" else (),
+        heading=_heading(heading) if heading != "[]" else (),
         start_line=start_line,
         end_line=end_line,
         text=text,

@@ -540,6 +540,30 @@ WHERE r.namespace = :namespace
     AND r.source = ANY (ARRAY(SELECT n.number FROM named AS n))
     AND r.target = ANY (ARRAY(SELECT n.number FROM named AS n));
 
+-- name: relations_with
+-- Relations under any name between one list of entities and another, in both directions.
+WITH near AS MATERIALIZED (
+    SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+),
+far AS MATERIALIZED (
+    SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:others::jsonb) AS k(value)))
+)
+SELECT s.id, t.id, r.type, r.weight
+FROM weft.relation AS r JOIN near AS s ON s.number = r.source JOIN far AS t ON t.number = r.target
+WHERE r.namespace = :namespace
+    AND r.source = ANY (ARRAY(SELECT n.number FROM near AS n))
+    AND r.target = ANY (ARRAY(SELECT n.number FROM far AS n))
+UNION
+SELECT s.id, t.id, r.type, r.weight
+FROM weft.relation AS r JOIN far AS s ON s.number = r.source JOIN near AS t ON t.number = r.target
+WHERE r.namespace = :namespace
+    AND r.source = ANY (ARRAY(SELECT n.number FROM far AS n))
+    AND r.target = ANY (ARRAY(SELECT n.number FROM near AS n));
+
 -- name: relation_claims
 -- For each position, source, target and type: the claims of largest weight, as a JSON list.
 -- Claims are selected before their chunks are looked up, including ties with the last one.

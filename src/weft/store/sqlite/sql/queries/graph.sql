@@ -428,6 +428,22 @@ WITH named (id, number) AS MATERIALIZED (
 SELECT s.id, t.id, r.type, r.weight
 FROM named AS s CROSS JOIN named AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
+-- name: relations_with
+-- Relations under any name between one list of entities and another, in both directions.
+WITH near (id, number) AS MATERIALIZED (
+    SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
+    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+),
+far (id, number) AS MATERIALIZED (
+    SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
+    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:others))
+)
+SELECT s.id, t.id, r.type, r.weight
+FROM near AS s CROSS JOIN far AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number
+UNION
+SELECT s.id, t.id, r.type, r.weight
+FROM near AS t CROSS JOIN far AS s CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
+
 -- name: relation_claims
 -- For each position, source, target and type: the claims of largest weight, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
