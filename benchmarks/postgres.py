@@ -2,16 +2,23 @@
 Comparison of SQLite and PostgreSQL on the same documents, vectors and questions, in one run.
 
     python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--tenants 200]
+    python benchmarks/postgres.py --file 100000.db --dsn postgresql://…
 
 Documents of about 100 words are recombined from the sentences of the sample corpus; each has a unique name and links
 to three others. Vectors are sums of one direction per word (384 dimensions), so texts that share words are close.
-Latencies are milliseconds of the store alone, or of a whole question without embedding: the median over rounds of 50
-questions, and the p95 over all.
+Latencies are milliseconds of the store alone (vector, filtered vector, keyword), or of a whole question without
+embedding (hybrid, mix; `named` asks for a record by name): the median over rounds of 50 questions, and the p95 over
+all.
+`statements` is the median number of statements that one question of the method `mix` sends to the server.
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
     --tenants    number of small namespaces of 100 chunks beside the largest; prints recall@10 of vector search
                  against an exact scan for small and large ones
     --keep DIR   keep the stores (of one size, with a separate `--dsn`), and reuse existing ones
+    --file FILE  measure a store of `benchmarks/corpora.py` with its own embedder and the questions of
+                 `benchmarks/scale.py`; it is copied to the server if the server is empty. The filter is a prefix of the
+                 sources that keeps a tenth.
+    --profile    print the time and number of calls of each statement of the questions of `mix`
 """
 
 from __future__ import annotations
@@ -20,19 +27,33 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from speed import QUESTIONS, make_documents, sentences
+from speed import QUESTIONS, make_documents, sentences, to_table
 
+from weft.admin.copy import copy_namespace
 from weft.config import read_settings
 from weft.engine.engine import Engine
 from weft.extract.names import name_key
-from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination, StoredModel
+from weft.records import (
+    Batch,
+    Chunk,
+    Claim,
+    DocumentInfo,
+    Extraction,
+    Filter,
+    IndexedChunk,
+    Nomination,
+    Result,
+    StoredModel,
+)
 from weft.store.base import Database, Store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder, _direction
@@ -115,46 +136,117 @@ def fill(store: Store, size: int, *, seed: int = 1) -> float:
 
 
 def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -> str:
-    """Return `p50 / p95` in milliseconds."""
+    """Return `p50 / p95` in milliseconds, less the time of embedding. Each question is asked once before."""
     medians, every = [], []
-    ask(questions[0])
+    for question in questions:
+        ask(question)
     for _ in range(repeat):
         spent = []
         for question in questions:
             start = time.perf_counter()
-            ask(question)
-            spent.append((time.perf_counter() - start) * 1000)
+            answer = ask(question)
+            less = answer.timings.get("embed", 0.0) if isinstance(answer, Result) else 0.0
+            spent.append((time.perf_counter() - start) * 1000 - less)
         medians.append(median(spent))
         every += spent
     return f"{median(medians):.1f} / {quantiles(every, n=20)[-1]:.1f}"
 
 
-def measure(name: str, database: Database, db: str, size: int, *, repeat: int) -> dict[str, str]:
-    """Return the figures of one store at one size."""
-    store, chance = database.store("default"), random.Random(2)
-    seconds = 0.0
-    if store.stats().chunks < size:
-        seconds = fill(store, size)
-        database.compact()
-    questions = [" ".join(chance.choice(sentences()).split()[:9]) for _ in range(QUESTIONS)]
+class Questions(NamedTuple):
+    """The questions of a run, with the vectors of `plain` ones, and a filter that keeps a tenth of the chunks."""
+
+    plain: Sequence[str]
+    named: Sequence[str]
+    vectors: Mapping[str, Any]
+    where: Filter
+
+
+def made_questions(size: int) -> Questions:
+    """Return questions about the made documents."""
+    chance = random.Random(2)
+    plain = [" ".join(chance.choice(sentences()).split()[:9]) for _ in range(QUESTIONS)]
     named = [f"What is Record {chance.randrange(size)} linked to?" for _ in range(QUESTIONS)]
-    everything, some = Filter(), Filter(metadata=(("part", 3),))
-    known = {question: EMBEDDER._vector(question) for question in questions}
+    vectors = {question: EMBEDDER._vector(question) for question in plain}
+    return Questions(plain, named, vectors, Filter(metadata=(("part", 3),)))
+
+
+def file_questions(path: str) -> Questions:
+    """Return questions of the evaluation sets, embedded by the embedder of the file."""
+    from scale import questions
+
+    with Engine(read_settings({"store.db": path})) as engine:
+        assert engine.embedder is not None
+        plain = questions(QUESTIONS)
+        vectors = dict(zip(plain, engine.embedder.embed(plain, kind="query"), strict=True))
+    return Questions(plain, (), vectors, Filter(source_prefix="variant 3/"))
+
+
+def measure(
+    name: str, database: Database, db: str, asked: Questions, *, repeat: int, embedder: Any, profile: bool = False
+) -> dict[str, str]:
+    """Return the figures of one store."""
+    store = database.store("default")
+    everything, some, vectors = Filter(), asked.where, asked.vectors
+    chunks = store.stats().chunks
     figures = {
         "store": name,
-        "chunks": f"{size:,}",
-        "written/s": f"{size / seconds:,.0f}" if seconds else "",
-        "bytes/chunk": f"{size_of(database, db) / size:,.0f}",
-        "vector": timed(lambda q: store.search_vector(known[q], limit=100, where=everything), questions, repeat),
-        "vector, filtered": timed(lambda q: store.search_vector(known[q], limit=100, where=some), questions, repeat),
+        "chunks": f"{chunks:,}",
+        "bytes/chunk": f"{size_of(database, db) / chunks:,.0f}",
+        "vector": timed(lambda q: store.search_vector(vectors[q], limit=100, where=everything), asked.plain, repeat),
+        "filtered": timed(lambda q: store.search_vector(vectors[q], limit=100, where=some), asked.plain, repeat),
         "keyword": timed(
-            lambda q: store.search_keyword(query_terms(q), limit=100, where=everything), questions, repeat
+            lambda q: store.search_keyword(query_terms(q), limit=100, where=everything), asked.plain, repeat
         ),
     }
-    with Engine(read_settings({"store.db": db}), embedder=EMBEDDER) as engine:
-        figures["hybrid"] = timed(lambda q: engine.query(q, method="hybrid"), questions, repeat)
-        figures["mix"] = timed(lambda q: engine.query(q, method="mix"), named, repeat)
+    with Engine(read_settings({"store.db": db}), embedder=embedder) as engine:
+        figures["hybrid"] = timed(lambda q: engine.query(q, method="hybrid"), asked.plain, repeat)
+        figures["mix"] = timed(lambda q: engine.query(q, method="mix"), asked.plain, repeat)
+        figures["mix, named"] = (
+            timed(lambda q: engine.query(q, method="mix"), asked.named, repeat) if asked.named else ""
+        )
+        figures["statements"] = ""
+        if "://" in db:
+            figures["statements"] = count_statements(engine, asked.plain, profile=profile)
     return figures
+
+
+def count_statements(engine: Engine, questions: Sequence[str], *, profile: bool) -> str:
+    """Return the median and the maximum of the statements of a question."""
+    counts, total = [], Counter[str]()
+    spent: Counter[str] = Counter()
+    for question in questions:
+        with counted_statements() as calls:
+            engine.query(question, method="mix")
+        counts.append(len(calls))
+        for text, seconds in calls:
+            total[text] += 1
+            spent[text] += seconds * 1000
+    if profile:
+        for text, milliseconds in spent.most_common():
+            per_question = f"{milliseconds / len(questions):7.2f} ms {total[text] / len(questions):5.2f} times"
+            print(f"{per_question}  {' '.join(text.split())[:110]}")
+    return f"{median(counts):.0f}, at most {max(counts)}"
+
+
+@contextmanager
+def counted_statements() -> Iterator[list[tuple[str, float]]]:
+    """Collect the text and the seconds of every statement of this process."""
+    import psycopg
+
+    calls: list[tuple[str, float]] = []
+    execute = psycopg.Cursor.execute
+
+    def counting(self: Any, query: Any, *arguments: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        found = execute(self, query, *arguments, **named)
+        calls.append((str(query), time.perf_counter() - start))
+        return found
+
+    psycopg.Cursor.execute = counting  # type: ignore[method-assign, assignment]
+    try:
+        yield calls
+    finally:
+        psycopg.Cursor.execute = execute  # type: ignore[method-assign]
 
 
 def size_of(database: Database, db: str) -> int:
@@ -211,31 +303,63 @@ def main() -> None:
     parser.add_argument("--dsn", default="", help="an empty database to use; everything of Weft in it is dropped")
     parser.add_argument("--tenants", type=int, default=0)
     parser.add_argument("--keep", default="", metavar="DIR")
+    parser.add_argument("--file", default="", metavar="FILE")
+    parser.add_argument("--profile", action="store_true")
     arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        dsn = server_dsn(arguments.dsn, f"{folder}/server")
+        if arguments.file:
+            measure_file(arguments.file, dsn, arguments)
+            return
+        for size in arguments.sizes:
+            measure_made(size, dsn, arguments, folder=arguments.keep or folder)
+
+
+def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
+    """Measure a file and its copy on a server."""
+    from weft.store.postgres.database import PostgresDatabase
+
+    file, server = SqliteDatabase(path), PostgresDatabase(dsn)
+    if not server.store("default").stats().chunks:
+        start = time.perf_counter()
+        copy_namespace(file.store("default"), server.store("default"))
+        rate = file.store("default").stats().chunks / (time.perf_counter() - start)
+        print(f"copied and compared: {rate:,.0f} chunks/s\n")
+    asked, rows = file_questions(path), []
+    for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
+        figures = measure(name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile)
+        rows.append(figures)
+        database.close()
+    print(to_table(rows), flush=True)
+
+
+def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: str) -> None:
+    """Measure a file and a server with the same made documents."""
     import psycopg
 
     from weft.store.postgres.database import PostgresDatabase
 
-    head = ""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        dsn = server_dsn(arguments.dsn, f"{folder}/server")
-        for size in arguments.sizes:
-            path = f"{arguments.keep or folder}/{size}.db"
-            if not arguments.keep:
-                with psycopg.connect(dsn, autocommit=True) as db:
-                    db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
-            file, server = SqliteDatabase(path), PostgresDatabase(dsn)
-            for name, database, db_name in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
-                figures = measure(name, database, db_name, size, repeat=arguments.repeat)
-                if not head:
-                    head = "| " + " | ".join(figures) + " |\n" + "| --- " * len(figures) + "|"
-                    print(head, flush=True)
-                print("| " + " | ".join(figures.values()) + " |", flush=True)
-            if arguments.tenants and size == arguments.sizes[-1]:
-                print("\n" + tenants(server, file, arguments.tenants), flush=True)
-            file.close()
-            server.close()
+    path = f"{folder}/{size}.db"
+    if not arguments.keep:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
+    file, server = SqliteDatabase(path), PostgresDatabase(dsn)
+    rows = []
+    for name, database, db_name in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
+        written = ""
+        if database.store("default").stats().chunks < size:
+            written = f"{size / fill(database.store('default'), size):,.0f}"
+        figures = measure(
+            name, database, db_name, made_questions(size), repeat=arguments.repeat, embedder=EMBEDDER,
+            profile=arguments.profile,
+        )  # fmt: skip
+        rows.append({**figures, "written/s": written})
+    print(to_table(rows), flush=True)
+    if arguments.tenants and size == arguments.sizes[-1]:
+        print("\n" + tenants(server, file, arguments.tenants), flush=True)
+    file.close()
+    server.close()
 
 
 if __name__ == "__main__":
