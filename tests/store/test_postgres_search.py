@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from contract import EVERYTHING, MODEL, keyword, make_batch, unit
 from logical import content
+from postgres import IS_CITUS
 from psycopg.conninfo import make_conninfo
 
 import weft.store.postgres.terms as terms
@@ -30,6 +31,44 @@ def database(postgres_dsn):
     yield database
     assert database.check() == []
     database.close()
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Names of the statements that sessions send."""
+    names = []
+    execute = PostgresSession._execute
+
+    def recording(self, name, values, *, dimension=0):
+        names.append(name)
+        return execute(self, name, values, dimension=dimension)
+
+    monkeypatch.setattr(PostgresSession, "_execute", recording)
+    return names
+
+
+# ── statements ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_snapshot_reads_namespace_model_and_terms_once(database, sent):
+    """A question asks for these several times. Another transaction and another namespace read them again."""
+    for name in ("default", "other"):
+        store = database.store(name)
+        store.write_model(MODEL)
+        store.write(make_batch("a.md", [f"{name} fox"], vectors={f"{name} fox": unit(1, 0, 0)}, namespace=name))
+    store, other = database.store("default"), database.store("other")
+    sent.clear()
+    with store.reading():
+        for _ in range(2):
+            assert keyword(store, "fox") == keyword(store, "default fox")
+            assert store.search_vector(unit(1, 0, 0), limit=5, where=EVERYTHING).hits
+            assert [model.name for model in store.models()] == [MODEL.name] and store.calibration() is None
+        assert {sent.count(name) for name in ("find_namespace", "list_models", "find_calibration")} == {1}
+        assert sent.count("term_counts") == 2 and sent.count("bind_namespace") == (0 if IS_CITUS else 1)
+        assert keyword(other, "default fox") != keyword(store, "default fox")
+    assert sent.count("find_namespace") == 2
+    store.delete([document_id("default", "a.md")])
+    assert keyword(store, "fox") == []
 
 
 # ── vectors ─────────────────────────────────────────────────────────────────────────────────────

@@ -109,6 +109,7 @@ ONLY_POSTGRES = {
     "search_terms": "terms of chunks",
     "search_terms_among": "terms of chunks",
     "search_vector_among": "by an index",
+    "set_index_scan": "by an index",
     "search_vector_index": "by an index",
     "try_namespace": "a namespace has one writer, not the whole database",
     "write_chunk_term": "terms of chunks",

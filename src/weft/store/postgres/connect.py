@@ -191,10 +191,11 @@ class Connections:
             message = "cannot open a write transaction inside another transaction of the same thread"
             raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
-        with self._connection(dsn) as db:
+        with self._connection(dsn, begin) as db:
             try:
-                db.execute(begin)
-                session = PostgresSession(db, samples=self._samples)
+                session = PostgresSession(
+                    db, samples=self._samples, is_snapshot=begin == BEGIN_READ, has_citus=self.has_citus
+                )
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
@@ -223,17 +224,18 @@ class Connections:
                 self._bind(session, before)
 
     def _bind(self, session: PostgresSession, namespace: str) -> None:
-        session.bind(namespace, has_citus=self.has_citus)
+        session.bind(namespace)
         self._local.namespace = namespace
 
     @contextmanager
-    def _connection(self, dsn: str) -> Iterator[psycopg.Connection[TupleRow]]:
+    def _connection(self, dsn: str, begin: str) -> Iterator[psycopg.Connection[TupleRow]]:
+        """Take a connection from the pool and begin a transaction."""
         if self._closed:
             raise StoreError("the store is closed", hint="open the store again")
         with translated_errors(display_address(dsn)):
             pool = self._pool(dsn)
             try:
-                db = pool.getconn()
+                db = _begin(pool, begin)
             except PoolTimeout as error:
                 with psycopg.connect(
                     dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS
@@ -256,7 +258,6 @@ class Connections:
                     max_size=MAX_CONNECTIONS,
                     timeout=MAX_WAIT_SECONDS,
                     configure=_configure,
-                    check=ConnectionPool.check_connection,
                     open=True,
                 )
             return self._pools[dsn]
@@ -267,6 +268,21 @@ def _generation(session: PostgresSession, namespace: str) -> float:
     rows = session.run("find_namespace", {"name": namespace})
     _, generation, *_ = rows[0] if rows else ("", 0)
     return float(generation)
+
+
+def _begin(pool: ConnectionPool[psycopg.Connection[TupleRow]], begin: str) -> psycopg.Connection[TupleRow]:
+    """Return a connection inside a transaction. Connections lost while idle fail at `BEGIN` and are replaced."""
+    for is_last in (*[False] * MAX_CONNECTIONS, True):
+        db = pool.getconn()
+        try:
+            db.execute(begin)
+            break
+        except psycopg.Error as error:
+            lost = is_lost(error, db)
+            pool.putconn(db)
+            if is_last or not lost:
+                raise
+    return db
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:

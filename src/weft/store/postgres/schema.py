@@ -277,8 +277,8 @@ def _rehash_terms(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
     register_vector(db)
     for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE secret IS NULL ORDER BY 1").fetchall():
         with db.transaction():
-            session = PostgresSession(db, samples={})
-            session.bind(name, has_citus=has_citus)
+            session = PostgresSession(db, samples={}, has_citus=has_citus)
+            session.bind(name)
             session.lock(name)
             session.run("write_secret", {"name": name, "secret": uuid4()})
             session.rebuild_terms(name)

@@ -24,6 +24,9 @@ _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
 
+REMEMBERED = frozenset({"count_facts", "find_calibration", "find_namespace", "list_models", "namespace_secret"})
+"""Statements that several parts of a question repeat. In a snapshot, the same values give the same rows."""
+
 
 @cache
 def statement(name: str, dimension: int = 0) -> str:
@@ -35,9 +38,24 @@ def statement(name: str, dimension: int = 0) -> str:
 class PostgresSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
-    def __init__(self, db: psycopg.Connection[TupleRow], *, samples: Samples) -> None:
+    def __init__(
+        self,
+        db: psycopg.Connection[TupleRow],
+        *,
+        samples: Samples,
+        is_snapshot: bool = False,
+        has_citus: bool = False,
+    ) -> None:
         self._db = db
         self.samples = samples
+        self._has_citus = has_citus
+        self._remembered: dict[tuple[str, str, tuple[tuple[str, Any], ...]], list[Row]] | None = (
+            {} if is_snapshot else None
+        )
+        """Rows by bound namespace, statement and values; None in a transaction that can see changes."""
+        self._term_counts: dict[Namespace, dict[str, int]] = {}
+        """Document frequencies of the terms that were read in a snapshot; 0 for absent terms."""
+        self._bound = ""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
@@ -46,6 +64,14 @@ class PostgresSession:
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
+        if self._remembered is None or name not in REMEMBERED:
+            return self._execute(name, values, dimension=dimension)
+        key = self._bound, name, tuple(sorted(values.items()))
+        if key not in self._remembered:
+            self._remembered[key] = self._execute(name, values)
+        return list(self._remembered[key])
+
+    def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
         return cursor.fetchall() if cursor.description else []
@@ -67,16 +93,26 @@ class PostgresSession:
                 cursor.executemany(statement(name), rows)
                 self._count(cursor)
 
-    def bind(self, namespace: str, *, has_citus: bool) -> None:
+    def bind(self, namespace: str) -> None:
         """Bind the rest of the transaction to a namespace for row security."""
-        if has_citus:
-            self.set_local("citus.propagate_set_commands", "'local'")
-            self.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
+        self._bound = namespace
+        if self._has_citus:
+            self._set_local("citus.propagate_set_commands", "'local'")
+            self._set_local("weft.namespace", sql.Literal(namespace).as_string(None))
         else:
             self.run("bind_namespace", {"name": namespace})  # a literal would be visible in pg_stat_activity
 
-    def set_local(self, name: str, value: str) -> None:
-        """Change a server setting for the rest of the transaction, also on the shards that it uses."""
+    def set_index_scan(self, *, candidates: int, max_tuples: int) -> None:
+        """Set the size of vector index scans for the rest of the transaction, also on the shards that it uses."""
+        values = {"hnsw.ef_search": candidates, "hnsw.max_scan_tuples": max_tuples}
+        if self._has_citus:  # shards are reached by SET LOCAL only
+            for name, value in values.items():
+                self._set_local(name, str(value))
+            self._set_local("hnsw.iterative_scan", "'relaxed_order'")
+        else:
+            self.run("set_index_scan", {"candidates": str(candidates), "max_tuples": str(max_tuples)})
+
+    def _set_local(self, name: str, value: str) -> None:
         self._db.execute(f"SET LOCAL {name} = {value}")  # neither comes from a user
 
     def is_usable(self) -> bool:
@@ -156,7 +192,12 @@ class PostgresSession:
         )
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
-        return terms.count(self, namespace, query_terms)
+        if self._remembered is None:
+            return terms.count(self, namespace, query_terms)
+        known = self._term_counts.setdefault(namespace, {})
+        missing = {term for term in query_terms if term not in known}
+        known |= dict.fromkeys(missing, 0) | terms.count(self, namespace, missing)
+        return {term: known[term] for term in query_terms if known[term]}
 
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]

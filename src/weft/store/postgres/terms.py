@@ -133,7 +133,7 @@ def search(
     is estimated from the candidates. A chunk can lose a rank if the mean length has changed by a large factor.
     """
     terms = list(dict.fromkeys(query_terms))
-    counts = count(db, namespace, terms)
+    counts = db.count_terms(namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
     maximum = ceiling(list(idfs.values()))
     known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
@@ -171,7 +171,7 @@ def find_chunks_with_terms(
     The group with the lowest document frequency supplies the candidates.
     """
     found: dict[str, set[int]] = {name: set() for name in wanted}
-    counts = count(db, namespace, {term for groups in wanted.values() for group in groups for term in group})
+    counts = db.count_terms(namespace, {term for groups in wanted.values() for group in groups for term in group})
     secret = db.term_secret(namespace) if counts else b""
     rows = []
     for name, groups in wanted.items():

@@ -46,7 +46,7 @@ class _Session(Session, Protocol):
 
     def run(self, name: str, values: Mapping[str, Any] = ..., *, dimension: int = 0) -> list[Row]: ...
 
-    def set_local(self, name: str, value: str) -> None: ...
+    def set_index_scan(self, *, candidates: int, max_tuples: int) -> None: ...
 
 
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
@@ -112,10 +112,7 @@ def _filtered(db: _Session, namespace: Namespace, where: Filter) -> list[int]:
 
 def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
     candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
-    db.set_local("hnsw.ef_search", str(candidates))
-    # Continue the scan until enough rows of this namespace were found.
-    db.set_local("hnsw.iterative_scan", "'relaxed_order'")
-    db.set_local("hnsw.max_scan_tuples", str(MAX_SCAN_TUPLES))
+    db.set_index_scan(candidates=candidates, max_tuples=MAX_SCAN_TUPLES)
     return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
 
 

@@ -5,6 +5,11 @@
 -- Binds the transaction for row security.
 SELECT set_config('weft.namespace', :name, TRUE);
 
+-- name: set_index_scan
+-- A scan of a vector index continues until it has found enough rows of this namespace.
+SELECT set_config('hnsw.ef_search', :candidates, TRUE), set_config('hnsw.max_scan_tuples', :max_tuples, TRUE),
+    set_config('hnsw.iterative_scan', 'relaxed_order', TRUE);
+
 -- name: find_namespace
 SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
 
