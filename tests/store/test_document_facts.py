@@ -11,6 +11,7 @@ from weft.config import MemoryOptions, SplitOptions
 from weft.index import remember as write_path
 from weft.index.note_facts import make_fact_reader
 from weft.index.plan import make_batch, make_plan
+from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.records import Document, GivenFact
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
@@ -39,6 +40,26 @@ def index(store, name, *lines, now=NOW, options=OPTIONS):
     if plan is not None:
         store.write(make_batch(plan, vectors={}, model=""))
     return plan
+
+
+def converse(store, name, day, *texts):
+    """Write the conversation `name.md` of a day, in which the user writes these texts."""
+    time = int((NOW + day * DAY).timestamp() * 1_000_000)
+    messages = [Message(role="user", text=text, time=time + place) for place, text in enumerate(texts)]
+    document = to_document(messages, Conversation(source=f"{name}.md", host="test", id=name))
+    fact_reader = make_fact_reader(namespace=store.namespace, options=OPTIONS, now=NOW + 99 * DAY)
+    plan = make_plan(document, store=store, options=SplitOptions(), fact_reader=fact_reader)
+    store.write(make_batch(plan, vectors={}, model=""))
+
+
+def homes(store):
+    """Return the values of `lives_in` with the days of their validity."""
+    facts = sorted(store.facts.stated("user", "lives_in"), key=lambda fact: fact.valid_from or fact.created)
+    return [
+        (fact.value, (fact.valid_from - NOW).days, fact.valid_to and (fact.valid_to - NOW).days)
+        for fact in facts
+        if fact.status != "rejected"
+    ]
 
 
 def delete(store, name):
@@ -270,3 +291,42 @@ def compare(databases, steps, lines):
         read.append((before, during))
         database.close()
     assert read[0] == read[1]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_a_later_conversation_ends_what_an_earlier_one_stated(store, order):
+    """Whatever the order of imports is; deleting the later conversation restores the earlier statement."""
+    said = [("a", 1, "I live in Bergen."), ("b", 5, "I just moved to Oslo."), ("c", 9, "I moved to Tromsø.")]
+    for place in order:
+        converse(store, *said[place])
+    assert homes(store) == [("Bergen", 1, 5), ("Oslo", 5, 9), ("Tromsø", 9, None)]
+
+    delete(store, "b")
+    assert homes(store) == [("Bergen", 1, 9), ("Tromsø", 9, None)]
+    delete(store, "c")
+    assert homes(store) == [("Bergen", 1, None)]
+
+
+def test_a_grown_conversation_ends_its_own_earlier_statement(store):
+    """The first export had nothing else to say; other predicates keep all values."""
+    converse(store, "a", 1, "I live in Bergen.", "I love smoked herring!")
+    converse(store, "a", 1, "I live in Bergen.", "I love smoked herring!", "I moved to Oslo.", "I love black tea!")
+
+    assert [value for value, _, end in homes(store) if end is None] == ["Oslo"]
+    assert [fact.valid_to for fact in store.facts.stated("user", "likes")] == [None, None]
+
+
+def test_rejecting_or_forgetting_the_later_statement_restores_the_earlier(store):
+    """A fact that was confirmed by hand keeps its end, and ends others."""
+    converse(store, "a", 1, "I live in Bergen.")
+    converse(store, "b", 5, "I moved to Oslo.")
+    oslo = stated(store)["lives_in", "Oslo"]
+    write_path.confirm(oslo.id, store=store, options=OPTIONS, now=NOW + 6 * DAY)
+    assert homes(store) == [("Bergen", 1, 5), ("Oslo", 5, None)]
+    converse(store, "c", 9, "I moved to Tromsø.")
+    assert homes(store) == [("Bergen", 1, 5), ("Oslo", 5, None), ("Tromsø", 9, None)]
+
+    write_path.reject(oslo.id, store=store, options=OPTIONS, now=NOW + 10 * DAY)
+    assert homes(store) == [("Bergen", 1, 9), ("Tromsø", 9, None)]
+    store.facts.forget([stated(store)["lives_in", "Tromsø"].id])
+    assert homes(store) == [("Bergen", 1, None)]

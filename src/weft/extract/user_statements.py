@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 
+from weft.extract.names import predicate_key
 from weft.records import Document, GivenFact
 
 SOURCE = "conversation"
@@ -30,8 +31,13 @@ MAX_TURN_CHARACTERS = 2000
 """A longer turn is more often a pasted text than a statement."""
 MAX_FACTS = 100
 """Maximum number of facts per conversation."""
-SINGLE_VALUED = frozenset({"lives_in"})
-"""Predicates with one value at a time; a later statement ends an earlier one. So does a repeated `my … is`."""
+_OWN = ("name", "budget", "birthday", "hometown", "job title", "goal", "employer", "major", "native language")
+_NAMED = ("dog", "cat", "puppy", "kitten", "son", "daughter", "wife", "husband", "sister", "brother", "mom", "mother",
+          "dad", "father", "boss")  # fmt: skip
+_SINGLE = re.compile(
+    rf"lives_in|(?:favou?rite|preferred)_.+|(?:{'|'.join(_OWN).replace(' ', '_')})|(?:{'|'.join(_NAMED)})_?s_name"
+)
+"""Predicates with one value at a time, as they are stored: a later statement ends an earlier one."""
 
 _HEAD = re.compile(r"user(?: \(\d{4}-\d\d-\d\d \d\d:\d\d\))?: ")
 _CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?:,| -) (?=(?:and |but |so )?(?:I|I'm|I've|[Mm]y|[Ww]e) )")
@@ -61,9 +67,8 @@ _WORDS = r"[^,;:!?()\"“”]{2,100}?"
 _PREDICATES = (
     (
         "",
-        r"[Mm]y (?:current |new )?(?P<key>(?:favou?rite|preferred) [a-z-]{2,20}(?: [a-z-]{2,20})?|name|budget|birthday"
-        r"|hometown|job title|goal|employer|major|native language"
-        r"|(?:dog|cat|puppy|kitten|son|daughter|wife|husband|sister|brother|mom|mother|dad|father|boss)'s name) "
+        rf"[Mm]y (?:current |new )?(?P<key>(?:favou?rite|preferred) [a-z-]{{2,20}}(?: [a-z-]{{2,20}})?"
+        rf"|{'|'.join(_OWN)}|(?:{'|'.join(_NAMED)})'s name) "
         rf"(?:is|are) (?P<value>{_WORDS}){_END}",
     ),
     ("lives_in", rf"I(?:'ve| have)? (?:just |recently |finally )?(?:moved to|live in) (?P<value>{_WORDS}){_END}"),
@@ -111,8 +116,14 @@ def read_clause(clause: str) -> tuple[str, str, bool] | None:
         value = match["value"].strip().rstrip(".")
         if _VAGUE.match(value):
             return None
-        return predicate or match["key"], value, not predicate or predicate in SINGLE_VALUED
+        found = predicate or match["key"]
+        return found, value, has_one_value(predicate_key(found))
     return None
+
+
+def has_one_value(predicate: str) -> bool:
+    """Return True if a predicate of these rules has one value at a time, so that a later statement ends an earlier."""
+    return _SINGLE.fullmatch(predicate) is not None
 
 
 def iter_clauses(document: Document) -> Iterator[tuple[str, int | None]]:

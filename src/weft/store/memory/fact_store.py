@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
 from weft.extract.names import key_words
+from weft.extract.user_statements import SUBJECT
 from weft.facts.lifecycle import fact_text, holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
@@ -21,8 +22,10 @@ from weft.store.shared.fact_rules import (
     content_of,
     embedded_text,
     find_restated,
+    is_settled,
     merge_entity,
     named_entities,
+    settle_statements,
     strongest_links,
 )
 from weft.text.ids import fact_entity_id, fact_entity_key
@@ -88,6 +91,7 @@ class MemoryFacts:
             if fact.id in self._content.origins:
                 self._content.origins[fact.id].add("")
         self._write(facts, events=events, entities=entities)
+        self._settle(facts)
         if facts or events or entities:
             self._touched()
 
@@ -154,6 +158,14 @@ class MemoryFacts:
                 self.forget([id])
             elif content.origins[id] == {""}:
                 del content.origins[id]
+        self._settle(facts)
+
+    def _settle(self, facts: Iterable[Fact]) -> None:
+        """Set the ends of statements that these facts replace, or replaced."""
+        content = self._content
+        derived = {id for id, documents in content.origins.items() if "" not in documents}
+        for predicate in {fact.predicate for fact in facts if is_settled(fact)}:
+            self._write(settle_statements(self.stated(SUBJECT, predicate), derived=derived), events=(), entities=())
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         content = self._content
@@ -161,6 +173,7 @@ class MemoryFacts:
         released = set(entities) & content.entities.keys()
         if not deleted and not released:
             return 0
+        gone = [content.facts[id] for id in deleted]
         content.origins = {id: documents for id, documents in content.origins.items() if id not in deleted}
         content.facts = {
             id: replace(fact, supersedes="" if fact.supersedes in deleted else fact.supersedes)
@@ -177,6 +190,7 @@ class MemoryFacts:
         needed |= {key for key, entity in content.entities.items() if entity.declared and key not in released}
         self._drop_vectors(content.entities.keys() - needed)
         content.entities = {key: entity for key, entity in content.entities.items() if key in needed}
+        self._settle(gone)
         self._touched()
         return len(deleted)
 

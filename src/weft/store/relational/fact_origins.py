@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
+from weft.extract.user_statements import SUBJECT
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.fact_rows import drop_entities, forget_facts, to_entity, to_fact, to_row, write_facts
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.fact_rules import add_stated, content_of, find_restated
+from weft.store.shared.fact_rules import add_stated, content_of, find_restated, is_settled, settle_statements
 
 
 def write_stated(db: Session, namespace: Namespace, document: str, facts: Sequence[Fact]) -> None:
     """Replace the facts that a document states."""
     before = [id for (id,) in db.run("facts_of_document", {"namespace": namespace, "document": document})]
     after = {_state(db, namespace, document, fact) for fact in facts}
-    retract(db, namespace, document, [id for id in before if id not in after])
+    with settling(db, namespace, facts, removed=[id for id in before if id not in after]) as removed:
+        retract(db, namespace, document, removed)
+
+
+@contextmanager
+def settling(
+    db: Session, namespace: Namespace, facts: Sequence[Fact], *, removed: Sequence[str] = ()
+) -> Iterator[Sequence[str]]:
+    """Set the ends of statements that `facts` replace, after the block, which deletes those of the ids `removed`."""
+    gone = _facts(db, namespace, removed) if removed else []
+    yield removed
+    for predicate in sorted({fact.predicate for fact in (*facts, *gone) if is_settled(fact)}):
+        values = {"namespace": namespace, "subject": SUBJECT, "predicate": predicate}
+        ids = [id for (id,) in db.run("fact_ids_by_predicate", values)]
+        derived = {id for id, documents in find_origins(db, namespace, ids).items() if "" not in documents}
+        write_facts(db, namespace, settle_statements(_facts(db, namespace, ids), derived=derived))
 
 
 def retract(db: Session, namespace: Namespace, document: str, ids: Sequence[str]) -> None:
@@ -86,7 +103,13 @@ def _state(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
 
 def _equal(db: Session, namespace: Namespace, fact: Fact) -> list[Fact]:
     contents = json.dumps([content_of(fact)])
-    ids = [id for (id,) in db.run("fact_ids_by_content", {"namespace": namespace, "contents": contents})]
-    rows = db.run("facts_by_id", {"namespace": namespace, "ids": json.dumps(ids)})
+    return _facts(
+        db, namespace, [id for (id,) in db.run("fact_ids_by_content", {"namespace": namespace, "contents": contents})]
+    )
+
+
+def _facts(db: Session, namespace: Namespace, ids: Sequence[str]) -> list[Fact]:
+    """Return the facts with these ids, in their order."""
+    rows = db.run("facts_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))})
     found = {fact.id: fact for fact in map(to_fact, rows)}
     return [found[id] for id in ids if id in found]

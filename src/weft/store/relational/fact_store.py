@@ -12,7 +12,7 @@ from typing import Any
 from weft.errors import SchemaMismatch
 from weft.facts.lifecycle import fact_text
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
-from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
+from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts, settling
 from weft.store.relational.fact_rows import (
     MICROSECOND,
     forget_facts,
@@ -67,8 +67,9 @@ class RelationalFacts:
         with self._connections.write(self._name, nested=True) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
-            write_facts(db, namespace, facts, events=events, entities=entities)
-            keep_facts(db, namespace, [fact.id for fact in facts])
+            with settling(db, namespace, facts):
+                write_facts(db, namespace, facts, events=events, entities=entities)
+                keep_facts(db, namespace, [fact.id for fact in facts])
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def restore(
@@ -96,7 +97,8 @@ class RelationalFacts:
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         with self._connections.write(self._name, nested=True) as db:
             namespace, before = db.namespace_key(self._name), db.total_changes()
-            deleted = forget_facts(db, namespace, ids, entities=entities)
+            with settling(db, namespace, (), removed=ids):
+                deleted = forget_facts(db, namespace, ids, entities=entities)
             if db.total_changes() > before:
                 db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
             return deleted

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import product
 
 from weft.extract.names import name_text
-from weft.facts.lifecycle import Change, add, is_live, overlap
+from weft.extract.user_statements import SOURCE, SUBJECT, has_one_value
+from weft.facts.lifecycle import Change, add, is_live, overlap, valid_since
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key
@@ -98,6 +99,30 @@ def add_stated(fact: Fact) -> Change:
         return change
     confirmed = FactEvent(fact_id=fact.id, at=fact.created, action="confirmed")
     return replace(change, events=(*change.events, confirmed))
+
+
+def is_settled(fact: Fact) -> bool:
+    """Return True if other statements of the user in conversations end a fact: its predicate has one value."""
+    return fact.source == SOURCE and fact.subject == SUBJECT and has_one_value(fact.predicate)
+
+
+def settle_statements(facts: Iterable[Fact], *, derived: Collection[str]) -> list[Fact]:
+    """
+    Return the facts whose end changes, for statements about one predicate with one value at a time.
+
+    A statement ends when a later one with another value begins. Only the ends of `derived` facts, which documents
+    alone state, are set; they depend on no order of imports, and are restored if the later statement is deleted.
+    """
+    ordered = sorted((f for f in facts if f.status != "rejected" and is_settled(f)), key=valid_since)
+    changed = []
+    for place, fact in enumerate(ordered):
+        if fact.id not in derived or not is_live(fact):
+            continue
+        later = (o for o in ordered[place:] if valid_since(o) > valid_since(fact) and content_of(o) != content_of(fact))
+        end = next(map(valid_since, later), None)
+        if end != fact.valid_to:
+            changed.append(replace(fact, valid_to=end))
+    return changed
 
 
 def strongest_links(
