@@ -62,7 +62,8 @@ def invent_hubs(sizes: Sequence[int], *, seed: int) -> list[Hub]:
 def _invent_words(draw: random.Random) -> Iterator[str]:
     seen = set[str]()
     while True:
-        word = "".join(draw.choices(SYLLABLES, k=3)).capitalize()
+        syllables = 3 if 2 * len(seen) < len(SYLLABLES) ** 3 else 4  # there are 8,000 words of three syllables
+        word = "".join(draw.choices(SYLLABLES, k=syllables)).capitalize()
         if word not in seen:
             seen.add(word)
             yield word

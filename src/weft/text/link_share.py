@@ -14,6 +14,7 @@ Share of a text that is links and headings: 1 for a table of contents, about 0 f
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label
 
@@ -32,8 +33,12 @@ def is_link_list(text: str, *, min_share: float) -> bool:
 
     Reading stops at the line from which on too much other text is known.
     """
-    if not any(sign in text for sign in _SIGNS):
-        return False
+    return any(sign in text for sign in _SIGNS) and _has_share(text, min_share)
+
+
+@lru_cache(maxsize=2048)
+def _has_share(text: str, min_share: float) -> bool:
+    """Return the same for a text with such signs. Long lists take a millisecond, and many questions find them."""
     inside, outside, is_code, is_start = 0, 0, False, True
     most = (1 - min_share) * _count(text)
     for line in map(str.strip, text.splitlines()):
