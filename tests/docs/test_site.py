@@ -30,6 +30,8 @@ def test_the_site_builds_strictly_and_asks_no_other_host(tmp_path):
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "index.html").read_text("utf-8")
     assert "weft index" in (tmp_path / "reference" / "cli.html").read_text("utf-8")
+    assert "POST /query" in (tmp_path / "reference" / "http.html").read_text("utf-8")
+    assert "Engine.memory_search" in (tmp_path / "reference" / "python.html").read_text("utf-8")
     assert "search.top_k" in (tmp_path / "reference" / "settings.html").read_text("utf-8")
     assert not [
         part for part in home.split('"') if part.startswith("http") and part.endswith((".js", ".css", ".woff2"))

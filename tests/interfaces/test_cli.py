@@ -190,10 +190,10 @@ def test_prune_checks_the_disk_not_the_filter(weft, notes):
     weft("index", "notes")
     (notes / "old.txt").unlink()
     ran = weft("index", "notes", "--prune", "--include", "*.md", "--dry-run")
-    assert "would delete 1 documents without a file" in ran.err
+    assert "would delete 1 document without a file" in ran.err
     assert "notes/old.txt" in weft("list").out
 
-    assert "deleted 1 documents without a file" in weft("index", "notes", "--prune", "--include", "*.md").err
+    assert "deleted 1 document without a file" in weft("index", "notes", "--prune", "--include", "*.md").err
     listed = weft("list").out
     assert "notes/plain.txt" in listed and "notes/old.txt" not in listed
 

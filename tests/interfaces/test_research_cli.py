@@ -50,6 +50,6 @@ def test_a_flawed_file_is_reported_on_stderr_and_the_rest_is_loaded(weft, tmp_pa
     (tmp_path / "f.json").write_text(json.dumps({"academic_papers": papers}, indent=1), encoding="utf-8")
     err = weft("index", "f.json").err
 
-    assert "indexed 1 documents (1 new" in err
+    assert "indexed 1 document (1 new" in err
     assert "skipped 1, no id: f.json#academic_papers[1]: line 7: neither id nor title" in err
     assert "arXiv:2004.04906 is a duplicate; academic_papers[0] on line 3 is kept" in err

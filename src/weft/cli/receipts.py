@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.cli.terminal import one_line, say
+from weft.cli.terminal import counted, one_line, say
 from weft.records import Receipt, Usage
 
 MAX_LISTED_SKIPS = 3
@@ -36,21 +36,24 @@ def embedding_line(usage: Usage, *, is_dry: bool = False) -> str:
 def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
     """Print the work and the cost of a run or a dry run to stderr."""
     would = "would " if is_dry else ""
-    done = f"{'would index' if is_dry else 'indexed'} {receipt.documents:,} documents "
+    done = f"{'would index' if is_dry else 'indexed'} {counted(receipt.documents, 'document')} "
     done += f"({receipt.added:,} new, {receipt.changed:,} changed, "
-    done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
+    done += f"{receipt.unchanged:,} unchanged), {counted(receipt.chunks, 'chunk')} in {receipt.seconds:.1f} s"
     say(done, err=True)
-    say(f"{would}embed{'' if would else 'ded'} {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    texts = counted(receipt.embedded, "text")
+    say(f"{would}embed{'' if would else 'ded'} {texts}, {receipt.cached:,} from the cache", err=True)
     if receipt.embedding != Usage() or (is_dry and receipt.embedded):
         say(f"embedder: {embedding_line(receipt.embedding, is_dry=is_dry)}", err=True)
     if receipt.usage != Usage():
         say(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:
-        say(f"{would}add{'' if would else 'ed'} {receipt.facts:,} facts stated in the documents", err=True)
+        facts = counted(receipt.facts, "fact")
+        say(f"{would}add{'' if would else 'ed'} {facts} stated in the documents", err=True)
     if receipt.broken_links:
-        say(f"{receipt.broken_links:,} links lead to no document (weft check --links)", err=True)
+        say(f"{counted(receipt.broken_links, 'broken link')} (weft check --links)", err=True)
     if receipt.pruned:
-        say(f"{would}delete{'' if would else 'd'} {receipt.pruned:,} documents without a file", err=True)
+        pruned = counted(receipt.pruned, "document")
+        say(f"{would}delete{'' if would else 'd'} {pruned} without a file", err=True)
     for line in _skips(receipt):
         say(line, err=True)
     for note in receipt.notes:

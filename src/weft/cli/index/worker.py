@@ -9,7 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import say
+from weft.cli.terminal import counted, say
 
 if TYPE_CHECKING:
     import threading
@@ -55,7 +55,7 @@ def worker(session: Session, until: Until | None, lease: float) -> None:
         counts = {"waiting": left.waiting, "running": left.running, "failed": left.failed}
         print_json({"done": tally.done, "chunks": tally.chunks, "failures": tally.failed, "jobs": counts})
     elif session.verbosity >= 0:
-        say(f"indexed {tally.done:,} documents, {tally.chunks:,} chunks", err=True)
+        say(f"indexed {counted(tally.done, 'document')}, {counted(tally.chunks, 'chunk')}", err=True)
         if left.failed:
             say(f"note: {left.failed:,} jobs failed; weft index retries them", err=True)
         if left.waiting and until == "empty":

@@ -9,7 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import one_line, say
+from weft.cli.terminal import counted, one_line, say
 
 if TYPE_CHECKING:
     from weft.admin.copy import CopyReceipt
@@ -87,5 +87,4 @@ def _print(receipt: CopyReceipt, *, target: str) -> None:
 
 def _list(counts: dict[str, int]) -> str:
     """Return counts with their nouns in singular or plural."""
-    plurals = {what: what[:-1] + "ies" if what.endswith("y") else what + "s" for what in counts}
-    return ", ".join(f"{count:,} {what if count == 1 else plurals[what]}" for what, count in counts.items())
+    return ", ".join(counted(count, noun) for noun, count in counts.items())

@@ -11,7 +11,7 @@ from weft.cli.confirmation import require_consent
 from weft.cli.memory.facts import to_time
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
-from weft.cli.terminal import one_line, say
+from weft.cli.terminal import counted, one_line, say
 
 if TYPE_CHECKING:
     from weft.admin.forget import Forgettable
@@ -58,7 +58,7 @@ def _print_preview(found: Forgettable) -> None:
     if not found:
         say("nothing matches", err=True)
         return
-    say(f"{len(found.documents):,} documents, {len(found.facts):,} facts", err=True)
+    say(f"{counted(len(found.documents), 'document')}, {counted(len(found.facts), 'fact')}", err=True)
     documents = [
         (document.source, document.title, document.metadata.get("start", ""), document.metadata.get("end", ""))
         for document in found.documents[:MAX_LISTED]
