@@ -19,6 +19,7 @@ from weft.store.memory.store import MemoryDatabase
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
@@ -107,6 +108,7 @@ def test_schema_and_migrations_give_the_same_tables():
     made = []
     for statements in ([load_schema("sqlite")], load_migrations("sqlite").values()):
         db = apsw.Connection(":memory:")
+        add_migration_functions(db)
         for text in statements:
             db.execute(text)
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]

@@ -329,7 +329,7 @@ def _extraction_texts(extraction: Extraction) -> list[str]:
 
 
 def _vector_text(vector: Vector | None) -> str:
-    return "" if vector is None else vector.astype("<f4").tobytes().hex()
+    return "" if vector is None else vector.astype("<f2").tobytes().hex()
 
 
 def _slices(ids: Sequence[str]) -> Iterator[list[str]]:

@@ -25,6 +25,7 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import BrokenLink, Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.memory.links import find_broken_links, resolve_links
+from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.merging import (
     alias_names,
     extractor_names,
@@ -279,7 +280,7 @@ class MemoryGraph:
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         for (id, key), vector in vectors.items():
             if id in self._chunks:
-                self._all_vectors[model, id, key] = vector
+                self._all_vectors[model, id, key] = round_to_half(vector)
 
     def count_broken_links(self, document_ids: Sequence[str]) -> int:
         return len(self.broken_links(document_ids))

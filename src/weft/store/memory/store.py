@@ -40,6 +40,7 @@ from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.memory.fact_store import FactContent, MemoryFacts
 from weft.store.memory.graph import MemoryGraph
 from weft.store.memory.jobs import JobRow, MemoryJobs
+from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
 from weft.store.shared.unembedded import find_missing_vectors
@@ -267,10 +268,12 @@ class MemoryStore:
         for chunk_id, item in new.items():
             content.chunks[chunk_id] = item
             if item.vector is not None:
-                content.vectors[batch.model, chunk_id] = item.vector
+                content.vectors[batch.model, chunk_id] = round_to_half(item.vector)
             described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
             self._keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
-            content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
+            content.entity_vectors |= {
+                (batch.model, chunk_id, key): round_to_half(vector) for key, vector in item.entity_vectors.items()
+            }
         self.facts.state(id, batch.facts)
         if batch.fact_vectors:
             known = self.facts.vectors(list(batch.fact_vectors))
@@ -309,7 +312,7 @@ class MemoryStore:
             raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed")
         for id, vector in vectors.items():
             if id in self._content.chunks:
-                self._content.vectors[model, id] = vector
+                self._content.vectors[model, id] = round_to_half(vector)
 
     def reading(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -389,7 +392,9 @@ class MemoryStore:
                 hint=f"pass --embedder {active.name}, or run weft reembed",
             )
         cosines = {
-            id: float(v @ vector) for (model, id), v in self._content.vectors.items() if model == active.fingerprint
+            id: float(v @ vector) / (float(np.linalg.norm(v)) or 1.0)  # rounding to float16 changes the length
+            for (model, id), v in self._content.vectors.items()
+            if model == active.fingerprint
         }
         if not cosines:
             return Ranking()

@@ -17,6 +17,7 @@ from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
+from weft.store.shared.half_precision import round_to_half
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
@@ -143,6 +144,12 @@ class PostgresSession:
 
     def unpack(self, value: Any) -> Vector:
         return np.asarray(value.to_numpy() if isinstance(value, PgVector) else value, dtype=np.float32)
+
+    def pack_half(self, vector: Vector) -> PgVector:
+        return PgVector(round_to_half(vector))
+
+    def unpack_half(self, value: Any) -> Vector:
+        return self.unpack(value)
 
     def sketch(self, vector: Vector) -> None:
         return None

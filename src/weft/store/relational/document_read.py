@@ -22,7 +22,7 @@ def read_batches(
     vectors: dict[int, Vector] = {}
     if active is not None:
         found = db.run("chunk_vectors", {**numbers, "model": active.number})
-        vectors = {number: db.unpack(vector) for number, vector in found}
+        vectors = {number: db.unpack_half(vector) for number, vector in found}
     chunk_ids = [id for _, _, id, *_ in rows]
     names = read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
     chunks: dict[str, list[IndexedChunk]] = defaultdict(list)
@@ -59,7 +59,7 @@ def read_name_vectors(
     if model is None:
         return {}
     values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "model": model}
-    return {(id, key): db.unpack(vector) for id, key, vector in db.run("name_vectors", values)}
+    return {(id, key): db.unpack_half(vector) for id, key, vector in db.run("name_vectors", values)}
 
 
 def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:

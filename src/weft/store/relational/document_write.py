@@ -153,12 +153,12 @@ class DocumentWriter:
         for number, item, existed in items:
             chunk = {"namespace": self._namespace, "chunk": number, "model": model}
             if item.vector is not None:
-                chunks.append({**chunk, "vector": self._db.pack(item.vector)})
+                chunks.append({**chunk, "vector": self._db.pack_half(item.vector)})
             if existed:
                 described = sorted({n.key for n in item.extraction.nominations if n.description})
                 self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
             for key, vector in item.entity_vectors.items():
-                entities.append({**chunk, "key": key, "vector": self._db.pack(vector)})
+                entities.append({**chunk, "key": key, "vector": self._db.pack_half(vector)})
         self._db.run_many("write_vector", chunks)
         self._db.run_many("write_entity_vector", entities)
 

@@ -110,7 +110,7 @@ class RelationalGraph:
             if active is None or active.model.dimension != len(vector):
                 return []
             values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(chunk_ids))}
-            described = [(key, db.unpack(stored)) for key, stored in db.run("described_entities", values)]
+            described = [(key, db.unpack_half(stored)) for key, stored in db.run("described_entities", values)]
         if any(len(other) != len(vector) for _, other in described):
             raise unreadable("the vector of a name")
         scores: dict[str, float] = {}

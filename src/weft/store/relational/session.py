@@ -101,6 +101,12 @@ class Session(Protocol):
     def unpack(self, value: Any) -> Vector:
         """Return a vector from its stored form."""
 
+    def pack_half(self, vector: Vector) -> Any:
+        """Return a vector of a chunk or of a described name in stored form: rounded to float16."""
+
+    def unpack_half(self, value: Any) -> Vector:
+        """Return a vector of a chunk or of a described name from its stored form."""
+
     def sketch(self, vector: Vector) -> bytes | None:
         """Return the sign bits stored with the vector of a fact entity for preselection; None if not needed."""
 

@@ -150,7 +150,7 @@ class RelationalStore:
                     f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed"
                 )
             for id, vector in vectors.items():
-                row = {"model": numbers[model], "id": id, "vector": db.pack(vector)}
+                row = {"model": numbers[model], "id": id, "vector": db.pack_half(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})
 
     def write_calibration(self, calibration: Calibration | None) -> None:

@@ -19,6 +19,7 @@ from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import find_targets
+from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
@@ -252,6 +253,7 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     if version == 0:
         db.execute(load_schema("sqlite"))
     else:
+        add_migration_functions(db)
         for number, statements in load_migrations("sqlite").items():
             if number > version:
                 logger.info("migrating %s to schema %d", path, number)

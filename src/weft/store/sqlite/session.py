@@ -93,14 +93,20 @@ class SqliteSession:
     def unpack(self, value: bytes) -> Vector:
         return np.frombuffer(value, "<f4", count=len(value) // 4)
 
+    def pack_half(self, vector: Vector) -> bytes:
+        return vector.astype("<f2").tobytes()
+
+    def unpack_half(self, value: bytes) -> Vector:
+        return np.frombuffer(value, "<f2", count=len(value) // 2).astype(np.float32)
+
     def sketch(self, vector: Vector) -> bytes:
         return np.packbits(vector > 0).tobytes()
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-        if self._indexes is None:
-            return vectors.search_with_numpy(self, namespace, vector, model=model, limit=limit, where=where)
         options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
-        found = None if self._has_written() else self._indexes.search_vectors(self, namespace, vector, **options)
+        found = None
+        if self._indexes and not self._has_written():
+            found = self._indexes.search_vectors(self, namespace, vector, **options)
         return vectors.search(self, namespace, vector, **options) if found is None else found
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:

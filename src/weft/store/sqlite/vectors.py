@@ -1,17 +1,27 @@
-"""Exact vector search in a SQLite file: with sqlite-vec, or with numpy if sqlite-vec cannot be loaded."""
+"""
+Exact vector search in a SQLite file.
+
+Vectors of chunks are compared with numpy, in batches. Vectors of facts are compared with sqlite-vec, or with numpy if
+sqlite-vec cannot be loaded.
+"""
 
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weft.records import Filter, Hit, Ranking, Vector
-from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.blobs import read_matrix
-from weft.store.sqlite.candidates import allowed_chunks, best_chunks
+from weft.records import Filter, Ranking, Vector
+from weft.store.relational.session import Namespace, Row, Session
+from weft.store.sqlite.blobs import compare_vectors, read_matrix
+from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
+
+SCAN_BATCH_VECTORS = 4096
+"""Number of vectors that a scan converts and compares at once: 6 MB of float32 at 384 dimensions."""
 
 MIN_COMPARED_ENTITIES = 2048
 """
@@ -22,35 +32,37 @@ Of 2,500 titles under granite-30m, the nearest three above the threshold had at 
 
 
 def search(db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-    """Rank the chunks that pass a filter by cosine, with a statement that compares all vectors."""
+    """Rank the chunks that pass a filter by cosine, comparing all vectors."""
     allowed = allowed_chunks(db, namespace, where)
-    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    chosen = {"everything": allowed is None, "numbers": json.dumps(sorted(allowed or ()))}
-    rows = db.run("search_vector", {**values, **chosen})
-    if not rows:
+    chunks, cosines = _compare(db.stream("all_vectors", {"model": model}), vector)
+    if not len(chunks):
         return Ranking()
-    _, _, mean, squares, count = rows[0]
-    deviation = math.sqrt(max(0.0, squares - mean * mean))
-    hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
-    return Ranking(hits=hits, mean=mean, deviation=deviation, count=count)
+    mean, deviation = float(cosines.mean()), float(cosines.std())
+    total = len(cosines)
+    if allowed is not None:
+        chosen = np.isin(chunks, np.fromiter(allowed, np.int64, len(allowed)))
+        chunks, cosines = chunks[chosen], cosines[chosen]
+    hits = rank_numbers(db, namespace, chunks, cosines, limit=limit)
+    return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
 
 
-def search_with_numpy(
-    db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter
-) -> Ranking:
-    """Rank the chunks that pass a filter by cosine, without sqlite-vec."""
-    allowed = allowed_chunks(db, namespace, where)
-    rows = db.run("all_vectors", {"model": model})
-    if not rows:
-        return Ranking()
-    matrix = read_matrix([blob for _, blob in rows], dimension=len(vector))
-    cosines = (matrix @ vector.astype(np.float32)).astype(np.float64)
-    scores = np.full(max(number for number, _ in rows) + 1, -2.0)
-    for (number, _), cosine in zip(rows, cosines.tolist(), strict=True):
-        if allowed is None or number in allowed:
-            scores[number] = cosine
-    hits = best_chunks(db, namespace, scores, limit=limit, least=-2.0)
-    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=len(rows))
+def search_chunks(
+    db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, chunks: Collection[int]
+) -> list[tuple[str, float]]:
+    """Return the nearest of given chunks, by number, with their cosines; ties by id."""
+    rows = db.stream("chunk_vectors", {"model": model, "numbers": json.dumps(sorted(chunks))})
+    numbers, cosines = _compare(rows, vector)
+    return [(hit.chunk_id, hit.score) for hit in rank_numbers(db, namespace, numbers, cosines, limit=limit)]
+
+
+def _compare(rows: Iterator[Row], vector: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the chunk numbers of rows and the cosines of their vectors. Memory does not grow with the vectors."""
+    numbers, cosines = [np.zeros(0, np.int64)], [np.zeros(0)]
+    while part := list(islice(rows, SCAN_BATCH_VECTORS)):
+        numbers.append(np.array([row[0] for row in part], np.int64))  # hot loop
+        matrix = read_matrix([row[1] for row in part], dimension=len(vector))
+        cosines.append(compare_vectors(matrix, vector))
+    return np.concatenate(numbers), np.concatenate(cosines)
 
 
 def search_facts(db: Session, vector: Vector, *, model: int, limit: int) -> list[tuple[str, float]]:

@@ -232,7 +232,7 @@ class IndexBuilder:
         numbers, ids, vectors = list[int](), list[str](), _vector_buffer(target)
         for rows in self._batches(target, low=low, high=high):
             # hot loop
-            vectors[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], "<f4") for row in rows]
+            vectors[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], target.dtype) for row in rows]
             numbers += (row[0] for row in rows)
             ids += (row[2] for row in rows)
             if len(numbers) >= MAX_SEGMENT_VECTORS:

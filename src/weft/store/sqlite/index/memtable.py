@@ -28,6 +28,7 @@ from weft.rank.bm25 import term_scores
 from weft.records import Vector
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Row, Session
+from weft.store.sqlite.blobs import read_matrix
 from weft.store.sqlite.index.chunk_ids import pack_ids
 from weft.store.sqlite.index.maxscore import RankedChunks
 from weft.store.sqlite.index.targets import Target, count_rows, last_number, read_rows
@@ -73,8 +74,9 @@ class Memtable(Generic[Rows]):
 class VectorRows:
     """Vectors by number."""
 
-    def __init__(self, dimension: int) -> None:
-        self._state = np.zeros(0, np.int64), np.zeros((0, dimension), np.float32)
+    def __init__(self, target: Target) -> None:
+        self._dtype = target.dtype
+        self._state = np.zeros(0, np.int64), np.zeros((0, target.dimension), np.float32)
         """Numbers and matrix. Both are replaced together, so readers need no lock."""
         self._ids: dict[int, str] = {}
 
@@ -85,7 +87,7 @@ class VectorRows:
     def add(self, rows: list[Row]) -> None:
         """Add rows of number, vector and id."""
         numbers, matrix = self._state
-        vectors = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)  # hot loop
+        vectors = read_matrix([row[1] for row in rows], dimension=matrix.shape[1], dtype=self._dtype)  # hot loop
         added = np.array([row[0] for row in rows], np.int64)  # hot loop
         self._ids |= {number: id for number, _, id in rows}
         self._state = np.concatenate([numbers, added]), np.concatenate([matrix, vectors])

@@ -17,6 +17,7 @@ from weft.rank.bm25 import ceiling, idf
 from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks
 from weft.store.sqlite.index.contents import DamagedFile, SegmentContents
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
@@ -27,6 +28,7 @@ from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
 from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentVectors
 from weft.store.sqlite.index.segments import IndexFolder, Manifest
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
+from weft.store.sqlite.vectors import search_chunks
 
 logger = logging.getLogger(__name__)
 
@@ -107,8 +109,7 @@ class ReadIndexes:
         if allowed is None:
             rows = self._nearest(db, target, index, vector, limit=limit)
         elif len(allowed) <= MIN_INDEXED_ROWS:
-            values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-            rows = db.run("search_vectors_of_chunks", {**values, "numbers": json.dumps(sorted(allowed))})
+            rows = search_chunks(db, namespace, vector, model=model, limit=limit, chunks=allowed)
         else:
             rows = None
         if rows is None:
@@ -230,7 +231,7 @@ class ReadIndexes:
             if target.kind == "keywords":
                 rows, segments = TermRows(), [read_postings(content) for (content,) in files]
             else:
-                rows, segments = VectorRows(target.dimension), HnswSegments(files)
+                rows, segments = VectorRows(target), HnswSegments(files)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
             logger.warning("cannot open the read index %s: %s", target.name, error)
             if isinstance(error, DamagedFile) and self.folder.stamp(target.name) == stamp:
@@ -249,15 +250,13 @@ class ReadIndexes:
         if memtable is None or index.manifest is None:
             self._on_stale()
             return None
-        packed = db.pack(vector)
         for count in (limit + SPARE_VECTORS, 4 * (limit + SPARE_VECTORS)):
             unindexed = memtable.nearest(vector, count=count)
             try:
                 indexed = index.segments.nearest(vector, count=count)
             except ValueError:  # a damaged file of chunk ids
                 return None
-            values = {"model": target.scope, "vector": packed, "numbers": json.dumps([*indexed, *unindexed])}
-            rows = db.run(f"score_{target.kind}", values)
+            rows = _score(db, target, vector, [*indexed, *unindexed])
             if len(memtable) >= MIN_EXTENSION_ROWS:
                 self._on_stale()
             existing = {row[0] for row in rows}  # hot loop
@@ -272,6 +271,16 @@ class ReadIndexes:
 def _read_state(db: Session, namespace: Namespace) -> _NamespaceState:
     (row,) = db.run("namespace_state", {"namespace": namespace})
     return _NamespaceState(*row)
+
+
+def _score(db: Session, target: Target, vector: Vector, numbers: Sequence[int]) -> list[tuple[int, float, str]]:
+    """Return the rows that still exist: number, cosine, and key of an entity; the index has the ids of chunks."""
+    values = {"model": target.scope, "numbers": json.dumps(numbers)}
+    if target.kind == "entities":
+        return [(*row,) for row in db.run("score_entities", {**values, "vector": db.pack(vector)})]
+    rows = db.run("vectors_to_score", values)
+    cosines = compare_vectors(read_matrix([row[1] for row in rows], dimension=target.dimension), vector)  # hot loop
+    return [(number, cosine, "") for (number, _), cosine in zip(rows, cosines.tolist(), strict=True)]
 
 
 def _covers(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:

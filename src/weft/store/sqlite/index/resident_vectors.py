@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.blobs import read_matrix
+from weft.store.sqlite.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
 MAX_RESIDENT_CHUNKS = 20_000
@@ -66,8 +66,7 @@ class ResidentVectors:
         resident = self._current(db, model=model, dimension=len(vector), generation=generation)
         if not len(resident.numbers):
             return Ranking()
-        # einsum, not `@`: synchronising BLAS threads takes longer than this product.
-        cosines = np.einsum("ij,j->i", resident.matrix, vector.astype(np.float32)).astype(np.float64)
+        cosines = compare_vectors(resident.matrix, vector)
         chunks, scores = resident.chunks, cosines
         allowed = allowed_chunks(db, namespace, where)
         if allowed is not None:

@@ -40,6 +40,11 @@ class Target:
     """Dimension of the vectors; 0 for keywords."""
 
     @property
+    def dtype(self) -> str:
+        """Type of the numbers in stored vectors."""
+        return "<f2" if self.kind == "vectors" else "<f4"
+
+    @property
     def name(self) -> str:
         """Prefix of the index files."""
         return f"{self.kind}-{self.namespace}-{self.scope}"

@@ -77,7 +77,7 @@ def _compare_queries(db: Session, indexes: ReadIndexes, target: Target) -> Itera
 
 def _search_vectors(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Scores:
     options: dict[str, Any] = {"model": target.scope, "limit": TOP_K, "where": Filter()}
-    vector = db.unpack(content)
+    vector = db.unpack_half(content)
     found = indexes.search_vectors(db, target.namespace, vector, **options)
     return _scores(found), _scores(vectors.search(db, target.namespace, vector, **options)) or []
 

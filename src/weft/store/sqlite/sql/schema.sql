@@ -71,7 +71,7 @@ CREATE TABLE chunk_vector (
     number INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused; a changed vector gets a new one. Key of the read indexes
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
-    vector BLOB NOT NULL,                  -- float32, little-endian, unit length
+    vector BLOB NOT NULL,                  -- float16, little-endian, unit length
     UNIQUE (model, chunk)
 ) STRICT;
 
@@ -209,7 +209,7 @@ CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
-    vector BLOB NOT NULL,
+    vector BLOB NOT NULL,                  -- float16, little-endian, unit length
     PRIMARY KEY (model, chunk, key)
 ) STRICT, WITHOUT ROWID;
 

@@ -87,9 +87,9 @@ SELECT vector FROM fact_vector WHERE model = :model AND number % :every = 0 LIMI
 SELECT c.terms FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
 
--- name: score_vectors
+-- name: vectors_to_score
 -- Numbers that still exist; the index has the ids of their chunks.
-SELECT v.number, 1.0 - vec_distance_cosine(v.vector, :vector), '' FROM json_each(:numbers) AS k
+SELECT v.number, v.vector FROM json_each(:numbers) AS k
 CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model;
 
 -- name: score_entities
@@ -104,16 +104,6 @@ WHERE NOT EXISTS (SELECT 1 FROM chunk_terms AS t WHERE t.number = k.value AND t.
 -- name: terms_of_chunks
 SELECT t.number FROM json_each(:numbers) AS k
 CROSS JOIN chunk_terms AS t ON t.chunk = k.value AND t.namespace = :namespace;
-
--- name: search_vectors_of_chunks
--- Given chunks of a large namespace, looked up one by one.
-SELECT c.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
-FROM json_each(:numbers) AS k
-CROSS JOIN chunk_vector AS v ON v.model = :model AND v.chunk = k.value
-JOIN chunk AS c ON c.number = v.chunk
-WHERE c.namespace = :namespace
-ORDER BY score DESC, c.id
-LIMIT :limit;
 
 -- name: delete_lost_chunk_terms
 DELETE FROM chunk_terms

@@ -187,26 +187,6 @@ WHERE c.namespace = :namespace AND NOT EXISTS (
 ORDER BY c.id
 LIMIT :limit;
 
--- name: search_vector
--- Returns mean and deviation of all cosines with the best rows; only candidates for the result are joined.
-WITH scored AS MATERIALIZED (
-    SELECT chunk AS number, 1.0 - vec_distance_cosine(vector, :vector) AS score
-    FROM chunk_vector
-    WHERE model = :model
-), allowed AS MATERIALIZED (
-    SELECT number, score FROM scored
-    WHERE :everything OR number IN (SELECT value FROM json_each(:numbers))
-), least (score) AS (
-    SELECT score FROM allowed ORDER BY score DESC LIMIT 1 OFFSET :limit - 1
-), spread (mean, squares, compared) AS (
-    SELECT avg(score), avg(score * score), count(*) FROM scored
-)
-SELECT c.id, a.score, spread.mean, spread.squares, spread.compared
-FROM allowed AS a JOIN chunk AS c ON c.number = a.number, spread
-WHERE c.namespace = :namespace AND a.score >= coalesce((SELECT score FROM least), -2)
-ORDER BY a.score DESC, c.id
-LIMIT :limit;
-
 -- name: all_vectors
 SELECT chunk, vector FROM chunk_vector WHERE model = :model;
 
@@ -291,14 +271,14 @@ ORDER BY d.number, c.ordinal;
 
 -- name: bad_vectors
 SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
-WHERE m.namespace = :namespace AND length(v.vector) <> 4 * m.dimension;
+WHERE m.namespace = :namespace AND length(v.vector) <> 2 * m.dimension;
 
 -- name: delete_bad_vectors
 DELETE FROM chunk_vector
 WHERE EXISTS (
     SELECT 1 FROM model AS m
     WHERE m.number = chunk_vector.model AND m.namespace = :namespace
-        AND length(chunk_vector.vector) <> 4 * m.dimension
+        AND length(chunk_vector.vector) <> 2 * m.dimension
 );
 
 -- name: delete_lost_chunk_vector

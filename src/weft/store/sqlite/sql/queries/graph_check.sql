@@ -74,7 +74,7 @@ DELETE FROM entity WHERE namespace = :namespace;
 -- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
 WHERE m.namespace = :namespace AND (
-    length(v.vector) <> 4 * m.dimension
+    length(v.vector) <> 2 * m.dimension
     OR NOT EXISTS (SELECT 1 FROM nomination WHERE chunk = v.chunk AND key = v.key AND description <> '')
 );
 
@@ -83,7 +83,7 @@ DELETE FROM entity_vector
 WHERE EXISTS (
     SELECT 1 FROM model AS m
     WHERE m.number = entity_vector.model AND m.namespace = :namespace AND (
-        length(entity_vector.vector) <> 4 * m.dimension
+        length(entity_vector.vector) <> 2 * m.dimension
         OR NOT EXISTS (
             SELECT 1 FROM nomination
             WHERE chunk = entity_vector.chunk AND key = entity_vector.key AND description <> ''
