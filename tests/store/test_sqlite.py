@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch
+from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch, unit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
@@ -119,6 +119,33 @@ def test_schema_and_migrations_give_the_same_tables():
 
     assert made[0] == made[1]
     assert len(made[0][0]) > 50
+
+
+def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
+    """Schema 17 rounds float32 to float16; the chunk is found as before."""
+    path = str(tmp_path / "weft.db")
+    vector = unit(3, 2, 1)
+    with closing(apsw.Connection(path)) as db:
+        for number, statements in load_migrations("sqlite").items():
+            if number <= 16:
+                db.execute(statements)
+        db.execute("INSERT INTO namespace VALUES (1, 'default', 1, 1, 1)")
+        db.execute("INSERT INTO document VALUES (1, 1, 'd1', 'a.md', 'A', '{}', '', '')")
+        db.execute("INSERT INTO chunk VALUES (1, 1, 1, 'c1', 0, '[]', 1, 1, 'alpha', '{\"alpha\": 1}', 1, NULL, NULL)")
+        db.execute("INSERT INTO model VALUES (1, 1, 'm', 'f', 3, 1)")
+        db.execute("INSERT INTO chunk_vector VALUES (1, 1, 1, ?)", [vector.astype("<f4").tobytes()])
+        db.execute("INSERT INTO entity_vector VALUES (1, 'alpha', 1, ?)", [vector.astype("<f4").tobytes()])
+        db.execute(f"PRAGMA application_id = {connect.APPLICATION_ID}")
+        db.execute("PRAGMA user_version = 16")
+
+    database = SqliteDatabase(path)
+    (hit,) = database.store("default").search_vector(vector, limit=3, where=EVERYTHING).hits
+    assert (hit.chunk_id, hit.score) == ("c1", pytest.approx(1.0, abs=1e-6))
+    with database._connections.read() as db:
+        assert db.run("described_entities", {"model": 1, "namespace": 1, "ids": '["c1"]'}) == [
+            ("alpha", vector.astype("<f2").tobytes())
+        ]
+    database.close()
 
 
 def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):

@@ -41,8 +41,8 @@ PAGE_BYTES = 8192
 """
 Page size of a new file and of a backup.
 
-A vector of 384 numbers takes 1.5 kB. Pages of 4096 bytes contain two chunk vectors or one entity vector and are half
-empty; a file of 100,000 chunks is a quarter larger.
+A vector of 384 numbers takes 768 bytes. With float32, twice the size, pages of 4096 bytes were half empty and a file of
+100,000 chunks was a quarter larger.
 """
 
 DAMAGE_SECONDS = 2.0

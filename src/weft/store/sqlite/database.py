@@ -26,7 +26,9 @@ class SqliteDatabase:
     @property
     def notes(self) -> tuple[str, ...]:
         problem = self._connections.vector_problem
-        return (f"vectors are scanned with numpy because sqlite-vec did not load: {problem}",) if problem else ()
+        return (
+            (f"vectors of facts are scanned with numpy because sqlite-vec did not load: {problem}",) if problem else ()
+        )
 
     @property
     def keys(self) -> RelationalKeys:
