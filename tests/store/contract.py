@@ -31,8 +31,9 @@ CALIBRATION = Calibration(
 
 
 def unit(*values):
+    """Return a vector of length 1, rounded as stores round it."""
     vector = np.array(values, dtype=np.float32)
-    return vector / np.linalg.norm(vector)
+    return (vector / np.linalg.norm(vector)).astype(np.float16).astype(np.float32)
 
 
 def make_batch(source, texts, *, namespace="default", vectors=None, metadata=None, model=MODEL.fingerprint):

@@ -42,6 +42,8 @@ COLUMNS = {
 NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id", "fact": "id"}
 SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector", "fact_text_vector"}
 """What they refer to says which namespace they belong to."""
+KEYS = {"nomination": ["key"], "claim": ["source", "target"]}
+"""Columns in which a SQLite file has the number of a key."""
 REFERENCES = {"head": "entity", "source": "entity", "target": "entity"}
 
 
@@ -70,7 +72,10 @@ def _rows(store, table, names, numbers):
         if referred in numbers and isinstance(value, int):
             return numbers[referred][value]
         if column == "vector":
-            return value if isinstance(value, bytes) else np.array(value, dtype=np.float32).tobytes()
+            if not isinstance(value, bytes):
+                return np.array(value, dtype=np.float32).tobytes()
+            is_half = table in ("chunk_vector", "entity_vector")
+            return np.frombuffer(value, "<f2").astype(np.float32).tobytes() if is_half else value
         return tuple(sorted(json.loads(value).items())) if column == "terms" else value
 
     return {
@@ -85,7 +90,11 @@ class _Sqlite:
         self._spaces = dict(self.db.execute("SELECT number, name FROM namespace"))
 
     def tables(self):
-        return {row[0] for row in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        """Return the tables but that of the numbers of keys, which has the keys that others use, and no more."""
+        used = "SELECT key FROM nomination UNION SELECT source FROM claim UNION SELECT target FROM claim"
+        used = set(self.db.execute(f"{used} UNION SELECT number FROM entity"))
+        assert set(self.db.execute("SELECT number FROM name")) == used
+        return {row[0] for row in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")} - {"name"}
 
     def name(self, space):
         return self._spaces.get(space)
@@ -93,6 +102,8 @@ class _Sqlite:
     def rows(self, table, columns):
         """Yield the number of the namespace, or nothing where a row has none of its own, and the columns."""
         space = "NULL" if table in SPACELESS else "namespace"
+        keys = KEYS.get(table, ())
+        columns = [f"(SELECT key FROM name WHERE number = {table}.{c})" if c in keys else c for c in columns]
         return self.db.execute(f"SELECT {space}, {', '.join(columns)} FROM {table}")
 
     def postings(self, chunks):

@@ -138,13 +138,13 @@ DAMAGE = {
     "counted wrong": (f"UPDATE mention SET count = count + 1 WHERE entity = {PARIS}", "mentions are wrong"),
     "about nothing": ("UPDATE mention SET about = 0", "mentions are wrong"),
     "another order": ("UPDATE mention SET place = 7", "mentions are wrong"),
-    "derived claims lost": ("DELETE FROM claim WHERE origin = '*' AND source = 'paris'", "derived claims are missing"),
+    "derived claims lost": (f"DELETE FROM claim WHERE origin = '*' AND source = {PARIS}", "derived claims are missing"),
     "stray claims": (
-        f"INSERT INTO claim VALUES (1, {STRAY}, '*', 'as', 'ghost', 'mentions', 1.0, '', 0, '')",
+        f"INSERT INTO claim VALUES (1, {STRAY}, '*', {LEDGER}, {PARIS}, 'mentions', 1.0, '', 0, '')",
         "1 derived claim should not exist",
     ),
     "derived claims of another weight": (
-        "UPDATE claim SET weight = 4.0 WHERE origin = '*' AND source = 'ledger'",
+        f"UPDATE claim SET weight = 4.0 WHERE origin = '*' AND source = {LEDGER}",
         "derived claims are wrong",
     ),
     "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not match chunk or kind"),
@@ -229,11 +229,13 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
     store.write_model(MODEL)
     store.write(make_batch("a", ["Paris is a city."]))
     assert database.check() == []
-    damage(path, "INSERT INTO claim VALUES (1, 1, '*', 'a', 'b', 'mentions', 1.0, '', 0, '')")
+    damage(path, "INSERT INTO name VALUES (1, 1, 'a'), (2, 1, 'b')")
+    damage(path, "INSERT INTO claim VALUES (1, 1, '*', 1, 2, 'mentions', 1.0, '', 0, '')")
 
     assert len(database.check()) == 2
     database.repair()
     assert database.check() == []
+    assert content(path)["claim"] == set()  # and no number of a key without a use
 
 
 @pytest.mark.parametrize("name", ["O'Brien", "Schindler's List", "The Lady's Maids", "Rock'n'Roll", "D’Artagnan"])

@@ -7,7 +7,7 @@ import pytest
 
 from weft.store.sql_files import load_queries, load_schema
 
-BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting"}
+BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", "posting"}
 """Tables that grow with the corpus."""
 
 WHOLE = {
@@ -25,6 +25,7 @@ WHOLE = {
     "misplaced_nominations": "check",
     "nomination_kinds": "check",
     "delete_postings": "repair",
+    "delete_all_unused_names": "repair",
     "delete_derived_claims": "repair",
     "delete_entities": "repair",
     "delete_resolved_claims": "repair",
@@ -48,7 +49,11 @@ WHOLE = {
 """Statements that may read a whole namespace, and what they are for. None is part of writing or asking."""
 
 HUB = {
-    ("nomination", "namespace key"): {
+    ("nomination", "key"): {
+        "all_keys": "the first",
+        "delete_unused_names": "the first",
+        "delete_all_unused_names": "the first",
+        "pages_by_prefix": "one for each page, up to a limit",
         "entity_cards": "the first by rank, up to a limit",
         "entity_names": "the first by rank",
         "entity_extractors": "the smallest, and the first by rank up to a limit",
@@ -60,19 +65,25 @@ HUB = {
         "known_sections": "one for each chunk of a section",
         "titled_pages": "the smallest and the largest",
     },
-    ("nomination", "namespace key vote"): {"key_votes": "the first, the smallest and the largest"},
-    ("nomination", "namespace key alias_of"): {"key_aliases": "the smallest"},
-    ("claim", "namespace source"): {
+    ("nomination", "key vote"): {"key_votes": "the first, the smallest and the largest"},
+    ("nomination", "key alias_of"): {"key_aliases": "the smallest"},
+    ("claim", "source"): {
+        "all_pairs": "check",
+        "delete_unused_names": "the first",
+        "delete_all_unused_names": "the first",
         "claims_of_keys": "when a name becomes an entity, or ceases to be one",
         "page_votes": "links of one page",
         "links_at": "when a page with this title appears or disappears; stated claims only",
     },
-    ("claim", "namespace target"): {
+    ("claim", "target"): {
+        "delete_unused_names": "the first",
+        "delete_all_unused_names": "the first",
+        "links_by_stem": "links to one path, when a page appears there or disappears",
         "claims_of_keys": "when a name becomes an entity, or ceases to be one",
         "page_votes": "the first",
         "links_at": "when a page with this title appears or disappears",
     },
-    ("claim", "namespace source target type"): {
+    ("claim", "source target type"): {
         "pair_support": "counted to 256, and the largest",
         "relation_claims": "the heaviest, up to a limit",
     },

@@ -137,6 +137,13 @@ class PostgresSession:
     def lock(self, name: str) -> None:
         self.run("lock_namespace", {"name": name})
 
+    def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the keys: the tables contain them."""
+        return {key: key for key in keys}
+
+    def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
+        """Do nothing: the tables contain the keys."""
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> PgVector:

@@ -85,6 +85,8 @@ class GraphChanges:
         self._first_words: set[str] = set()
         """First words of names that were added or removed; they may be vague names."""
         self._pairs: set[Pair] = set()
+        self._released: set[str] = set()
+        """Keys that nothing may use any more after this transaction."""
         self._nominations: list[dict[str, Any]] = []
         self._deleted_claims: list[dict[str, Any]] = []
         self._new_claims: list[dict[str, Any]] = []
@@ -105,6 +107,7 @@ class GraphChanges:
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
         claims = self._claims([chunk])[chunk]
         self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
+        self._released |= {key for claim in claims for key in (claim.source, claim.target)}
         self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
         self._links.remove(chunk)
         self._mentions.remove(chunk)
@@ -148,15 +151,20 @@ class GraphChanges:
     def _touch_removed(self, keys: Iterable[str]) -> None:
         removed = set(keys)
         self._keys |= removed
+        self._released |= removed
         self._first_words |= first_words(removed)
 
     def settle(self) -> None:
         """Write the collected changes and update entities, mentions and relations."""
+        numbers = self._db.number_keys(self._namespace, {row["key"] for row in self._nominations})
+        for row in self._nominations:
+            row["key"] = numbers[row["key"]]
         self._db.run_many("write_nomination", self._nominations)
         self._write_claims()
         keys, pairs = self._links.settle()
         self._keys |= keys
         self._pairs |= {Pair(*pair) for pair in pairs}
+        self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
         changed = self._write_entities()
         rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
@@ -170,6 +178,7 @@ class GraphChanges:
         self._write_heads(changed.written | changed.deleted)
         self._derive_claims(self._mentions)
         self._write_relations()
+        self._db.release_keys(self._namespace, self._released | changed.deleted)
 
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
@@ -194,6 +203,7 @@ class GraphChanges:
         for pairs in batched(self._db.stream("all_pairs", values)):
             self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
+        self._db.release_keys(self._namespace)
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
@@ -255,6 +265,7 @@ class GraphChanges:
         new = {
             key: resolution for key, resolution in after.items() if resolution.exists and before.get(key) != resolution
         }
+        self._db.number_keys(self._namespace, new.keys() - before.keys())
         self._db.run_many(
             "write_entity",
             [
@@ -347,6 +358,11 @@ class GraphChanges:
         self._pairs |= (before ^ after.keys()) if origin == DERIVED else before | after.keys()
 
     def _write_claims(self) -> None:
+        self._released |= {row[end] for row in self._deleted_claims for end in ("source", "target")}
+        changed = [*self._deleted_claims, *self._new_claims]
+        numbers = self._db.number_keys(self._namespace, {row[end] for row in changed for end in ("source", "target")})
+        for row in changed:
+            row["source"], row["target"] = numbers[row["source"]], numbers[row["target"]]
         self._db.run_many("delete_claim", self._deleted_claims)
         self._db.run_many("write_claim", self._new_claims)
         self._deleted_claims, self._new_claims = [], []

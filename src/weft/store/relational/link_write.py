@@ -217,23 +217,30 @@ class LinkChanges:
 
     def _write(self, changes: LinkDifferences) -> None:
         at = {"namespace": self._namespace}
-        self._db.run_many("delete_claim", [{**at, **_claim_key(item)} for item in changes.old_claims])
+        claims, aliases = (*changes.old_claims, *changes.new_claims), (*changes.old_aliases, *changes.new_aliases)
+        ends = {key for item in claims for key in (item.claim.source, item.claim.target)}
+        numbers = self._db.number_keys(self._namespace, ends | {alias.key for alias in aliases})
+        self._db.run_many("delete_claim", [{**at, **_claim_key(item, numbers)} for item in changes.old_claims])
         self._db.run_many(
             "delete_alias",
-            [{**at, "chunk": a.chunk, "origin": a.origin, "key": a.key, "name": a.name} for a in changes.old_aliases],
+            [
+                {**at, "chunk": a.chunk, "origin": a.origin, "key": numbers[a.key], "name": a.name}
+                for a in changes.old_aliases
+            ],
         )
         self._db.run_many(
             "write_claim",
             [
                 {
-                    **at, **_claim_key(item), "place": tie_rank(changes.chunks[item.chunk].id),
+                    **at, **_claim_key(item, numbers), "place": tie_rank(changes.chunks[item.chunk].id),
                     "weight": item.claim.weight, "description": item.claim.description,
                     "extractor": item.claim.extractor,
                 }
                 for item in changes.new_claims
             ],
         )  # fmt: skip
-        self._db.run_many("write_nomination", [{**at, **_alias_row(a, changes.chunks)} for a in changes.new_aliases])
+        rows = [{**at, **_alias_row(a, changes.chunks), "key": numbers[a.key]} for a in changes.new_aliases]
+        self._db.run_many("write_nomination", rows)
 
     # ── lookup of pages (`PageLookup`) ──────────────────────────────────────────────────────────
 
@@ -276,9 +283,9 @@ def _order(item: ClaimOf) -> tuple[int, str, str, str]:
     return item.chunk, item.origin, item.claim.source, item.claim.target
 
 
-def _claim_key(item: ClaimOf) -> dict[str, Any]:
+def _claim_key(item: ClaimOf, numbers: Mapping[str, int | str]) -> dict[str, Any]:
     claim = item.claim
-    ends = {"source": claim.source, "target": claim.target, "type": claim.type}
+    ends = {"source": numbers[claim.source], "target": numbers[claim.target], "type": claim.type}
     return {"chunk": item.chunk, "origin": item.origin, **ends}
 
 

@@ -93,6 +93,12 @@ class Session(Protocol):
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""
 
+    def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
+        """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
+
+    def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
+        """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
+
     # vectors
 
     def pack(self, vector: Vector) -> Any:

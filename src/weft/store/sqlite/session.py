@@ -85,6 +85,23 @@ class SqliteSession:
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
 
+    def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
+        values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
+        found: dict[str, int] = dict(self.run("name_numbers", values)) if keys else {}
+        if len(found) < len(keys):
+            self.run(
+                "write_names", {**values, "keys": json.dumps(sorted(set(keys) - found.keys()), ensure_ascii=False)}
+            )
+            found = dict(self.run("name_numbers", values))
+        return found
+
+    def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
+        if keys is None:
+            self.run("delete_all_unused_names", {"namespace": namespace})
+        elif keys:
+            values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
+            self.run("delete_unused_names", values)
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> bytes:

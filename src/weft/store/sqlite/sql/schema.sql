@@ -107,12 +107,21 @@ CREATE TABLE term (
 -- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
 -- `relation` are derived from all of them and from `edit`, and are updated by every write.
 
-CREATE TABLE nomination (
+-- Numbers of the keys of names. A key without a nomination, a stated claim and an entity has no row.
+CREATE TABLE name (
+    number INTEGER PRIMARY KEY,
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    UNIQUE (namespace, key)
+) STRICT;
+
+CREATE TABLE nomination (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
+    place INTEGER NOT NULL,                -- position among the nominations of the key by the chunk
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     document INTEGER NOT NULL,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
-    key TEXT NOT NULL,
+    key INTEGER NOT NULL REFERENCES name (number),
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
     vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
@@ -120,43 +129,43 @@ CREATE TABLE nomination (
     type TEXT NOT NULL,
     description TEXT NOT NULL,
     about INTEGER NOT NULL,
-    alias_of TEXT NOT NULL,
+    alias_of TEXT NOT NULL,                -- key
     reason TEXT NOT NULL,
-    extractor TEXT NOT NULL DEFAULT '',    -- who read it: nothing for the rules, + before a name: the rules too
-    PRIMARY KEY (chunk, key, kind, name, origin)
+    extractor TEXT NOT NULL,               -- who read it: nothing for the rules, + before a name: the rules too
+    PRIMARY KEY (chunk, key, place)        -- short, because every index below repeats it
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX nomination_by_vote ON nomination (namespace, key, vote, document);
-CREATE INDEX nomination_by_rank ON nomination (namespace, key, rank, name);
-CREATE INDEX nomination_with_type ON nomination (namespace, key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON nomination (namespace, key, rank, description) WHERE description <> '';
-CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of, reason) WHERE alias_of <> '';
-CREATE INDEX nomination_own ON nomination (namespace, key)
+CREATE INDEX nomination_by_vote ON nomination (key, vote, document);
+CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
+CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
+CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description <> '';
+CREATE INDEX nomination_alias ON nomination (key, alias_of, reason) WHERE alias_of <> '';
+CREATE INDEX nomination_own ON nomination (key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
-CREATE INDEX nomination_by_extractor ON nomination (namespace, key, extractor) WHERE extractor <> '';
+CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extractor <> '';
 
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself; *: derived from mentions
-    source TEXT NOT NULL,                  -- source and target are keys of entities
-    target TEXT NOT NULL,
+    source INTEGER NOT NULL,               -- source and target are numbers of keys
+    target INTEGER NOT NULL,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
     description TEXT NOT NULL,
-    place INTEGER NOT NULL DEFAULT 0,      -- first 32 bits of the chunk's id, for ties
-    extractor TEXT NOT NULL DEFAULT '',    -- as in `nomination`
+    place INTEGER NOT NULL,                -- first 32 bits of the chunk's id, for ties
+    extractor TEXT NOT NULL,               -- as in `nomination`
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX claim_by_pair ON claim (namespace, source, target, type, weight DESC, place, chunk);
+CREATE INDEX claim_by_pair ON claim (source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin NOT IN ('', '*');
-CREATE INDEX claim_given ON claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
-CREATE INDEX claim_by_target ON claim (namespace, target) WHERE origin <> '*'; -- no query needs derived claims
+CREATE INDEX claim_given ON claim (source, target, type, weight DESC) WHERE origin <> '*';
+CREATE INDEX claim_by_target ON claim (target) WHERE origin <> '*'; -- no query needs derived claims
 
 CREATE TABLE entity (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY,            -- that of its key in `name`
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     id TEXT NOT NULL,
     key TEXT NOT NULL,

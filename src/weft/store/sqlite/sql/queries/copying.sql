@@ -7,16 +7,18 @@ CROSS JOIN chunk AS c ON c.document = d.number
 ORDER BY d.id, c.ordinal;
 
 -- name: own_nominations
-SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
+SELECT n.chunk, w.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
 FROM json_each(:numbers) AS k CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
+CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = ''
-ORDER BY n.chunk, n.key, n.kind, n.name;
+ORDER BY n.chunk, w.key, n.kind, n.name;
 
 -- name: own_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor
+SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
 FROM json_each(:numbers) AS k CROSS JOIN claim AS c ON c.chunk = k.value AND c.namespace = :namespace
+CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
 WHERE c.origin = ''
-ORDER BY c.chunk, c.source, c.target, c.type;
+ORDER BY c.chunk, s.key, t.key, c.type;
 
 -- name: chunk_vectors
 SELECT v.chunk, v.vector FROM json_each(:numbers) AS k

@@ -1,7 +1,24 @@
 -- Entities, mentions, relations, nominations and claims.
 
+-- name: write_names
+-- Gives keys a number.
+INSERT INTO name (namespace, key) SELECT :namespace, value FROM json_each(:keys) WHERE TRUE
+ON CONFLICT (namespace, key) DO NOTHING;
+
+-- name: name_numbers
+SELECT w.key, w.number FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
+
+-- name: delete_unused_names
+-- Derived claims need no look: both of their ends are entities.
+DELETE FROM name
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
+    AND NOT EXISTS (SELECT 1 FROM entity WHERE number = name.number)
+    AND NOT EXISTS (SELECT 1 FROM nomination WHERE key = name.number)
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE source = name.number)
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number AND origin <> '*');
+
 -- name: document_nominations
-SELECT n.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
+SELECT w.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number JOIN name AS w ON w.number = n.key
 WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
 -- name: delete_nominations
@@ -9,35 +26,47 @@ DELETE FROM nomination
 WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document) AND origin = '';
 
 -- name: chunk_keys
-SELECT DISTINCT key FROM nomination WHERE chunk = :chunk;
+SELECT DISTINCT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key WHERE n.chunk = :chunk;
 
 -- name: origin_keys
-SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
+SELECT DISTINCT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+WHERE n.chunk = :chunk AND n.origin = :origin;
 
 -- name: origin_nominations
-SELECT chunk, key, name, kind, type, description, about, alias_of, reason, extractor FROM nomination
-WHERE namespace = :namespace AND origin = :origin AND origin <> '';
+SELECT n.chunk, w.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
+FROM nomination AS n JOIN name AS w ON w.number = n.key
+WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
 -- name: origin_claims
-SELECT chunk, source, target, type, weight, description, extractor FROM claim
-WHERE namespace = :namespace AND origin = :origin AND origin NOT IN ('', '*');
+SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
+FROM claim AS c JOIN name AS s ON s.number = c.source JOIN name AS t ON t.number = c.target
+WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '*');
 
 -- name: delete_origin
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
+-- `key` is a number. A nomination that the chunk has already keeps its place and is left as it is.
 INSERT INTO nomination
-    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason, extractor)
+    (chunk, place, namespace, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason,
+    extractor)
 VALUES (
-    :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
-    :reason, :extractor
+    :chunk, coalesce(
+        (SELECT place FROM nomination
+         WHERE chunk = :chunk AND key = :key AND kind = :kind AND name = :name AND +origin = :origin),
+        (SELECT max(place) + 1 FROM nomination WHERE chunk = :chunk AND key = :key),
+        0
+    ), :namespace, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of, :reason,
+    :extractor
 )
-ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
+ON CONFLICT (chunk, key, place) DO NOTHING;
 
 -- name: chunk_claims
-SELECT chunk, source, target, type, origin FROM claim WHERE chunk IN (SELECT value FROM json_each(:chunks));
+SELECT c.chunk, s.key, t.key, c.type, c.origin FROM json_each(:chunks) AS k CROSS JOIN claim AS c ON c.chunk = k.value
+CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target;
 
 -- name: write_claim
+-- `source` and `target` are numbers of keys.
 INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
 VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
@@ -51,51 +80,45 @@ WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target 
 -- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
-    EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 2),
-    (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1)
-    IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1),
+    EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND vote = 2),
+    (SELECT min(document) FROM nomination WHERE key = w.number AND vote = 1)
+    IS NOT (SELECT max(document) FROM nomination WHERE key = w.number AND vote = 1),
     EXISTS (
         SELECT 1 FROM nomination INDEXED BY nomination_own
-        WHERE namespace = :namespace AND key = k.value AND vote = 2 AND alias_of = ''
-            AND kind IN ('title', 'definition', 'field', 'given')
+        WHERE key = w.number AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
     )
-FROM json_each(:keys) AS k;
+FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
 -- name: vague_names
 -- Keys that are only possible spellings of one name and that are first words of other names.
-SELECT k.value FROM json_each(:keys) AS k
+SELECT k.value FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 WHERE EXISTS (
-    SELECT 1 FROM nomination INDEXED BY nomination_own
-    WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
-        AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
-        AND key NOT IN (
-            SELECT n.alias_of FROM nomination AS n
-            WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
-        )
+    SELECT 1 FROM name AS longer CROSS JOIN nomination AS o INDEXED BY nomination_own
+        ON o.key = longer.number AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
+    WHERE longer.namespace = :namespace AND longer.key > k.value || ' ' AND longer.key < k.value || '!'
+        AND longer.key NOT IN (SELECT n.alias_of FROM nomination AS n WHERE n.key = w.number AND n.alias_of <> '')
 ) AND NOT EXISTS (
-    SELECT 1 FROM nomination INDEXED BY nomination_alias
-    WHERE namespace = :namespace AND key = k.value AND alias_of <> '' AND vote > 0
+    SELECT 1 FROM nomination INDEXED BY nomination_alias WHERE key = w.number AND alias_of <> '' AND vote > 0
 );
 
 -- name: key_aliases
 -- First few alias targets of each key, by a skip scan that does not read every nomination.
-WITH RECURSIVE said (key, alias_of, nth) AS (
-    SELECT k.value, (
+WITH RECURSIVE said (key, number, alias_of, nth) AS (
+    SELECT k.value, w.number, (
         SELECT min(alias_of) FROM nomination
-        WHERE namespace = :namespace AND key = k.value AND alias_of >= '/' AND alias_of <> '' -- `!`: a link
+        WHERE key = w.number AND alias_of >= '/' AND alias_of <> '' -- `!`: a link
     ), 1
-    FROM json_each(:keys) AS k
+    FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
     UNION ALL
-    SELECT said.key, (
+    SELECT said.key, said.number, (
         SELECT min(alias_of) FROM nomination
-        WHERE namespace = :namespace AND key = said.key AND alias_of > said.alias_of AND alias_of <> ''
+        WHERE key = said.number AND alias_of > said.alias_of AND alias_of <> ''
     ), said.nth + 1
     FROM said
     WHERE said.alias_of IS NOT NULL AND said.nth < :limit
 )
 SELECT said.key, said.alias_of, (
-    SELECT min(reason) FROM nomination
-    WHERE namespace = :namespace AND key = said.key AND alias_of = said.alias_of AND alias_of <> ''
+    SELECT min(reason) FROM nomination WHERE key = said.number AND alias_of = said.alias_of AND alias_of <> ''
 )
 FROM said
 WHERE said.alias_of IS NOT NULL;
@@ -127,8 +150,11 @@ CROSS JOIN entity AS e INDEXED BY entity_by_letters
     ON e.namespace = :namespace AND replace(e.key, ' ', '') = k.value;
 
 -- name: write_entity
-INSERT INTO entity (namespace, id, key, strong, same_as, reason)
-VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
+-- An entity has the number of its key.
+INSERT INTO entity (number, namespace, id, key, strong, same_as, reason)
+VALUES (
+    (SELECT number FROM name WHERE namespace = :namespace AND key = :key), :namespace, :id, :key, :strong, :same_as, :reason
+)
 ON CONFLICT (namespace, key) DO UPDATE SET
     strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
 
@@ -162,11 +188,13 @@ SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
 -- name: chunk_subjects
-SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
+SELECT DISTINCT n.chunk, w.key FROM json_each(:chunks) AS k
+CROSS JOIN nomination AS n ON n.chunk = k.value AND n.about CROSS JOIN name AS w ON w.number = n.key;
 
 -- name: chunks_about
-SELECT key, chunk FROM nomination
-WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys)) AND about;
+SELECT w.key, n.chunk FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN nomination AS n ON n.key = w.number AND n.about;
 
 -- name: chunk_mentions
 SELECT m.chunk, e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity
@@ -190,22 +218,24 @@ UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHE
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
     (SELECT count(*) FROM (
         SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
-        WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2
+        WHERE source = s.number AND target = t.number AND type = p.value ->> 2
         LIMIT 256
     )),
     (SELECT max(weight) FROM claim
-     WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2 AND origin <> '*')
+     WHERE source = s.number AND target = t.number AND type = p.value ->> 2 AND origin <> '*')
 FROM json_each(:pairs) AS p
 CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the join order
 CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
 
 -- name: claims_of_keys
 -- Stated claims of new entities, which derived claims do not have yet.
-SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.source = k.value AND c.origin <> '*'
+SELECT w.key, t.key, c.type FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN claim AS c ON c.source = w.number AND c.origin <> '*' CROSS JOIN name AS t ON t.number = c.target
 UNION
-SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value AND c.origin <> '*';
+SELECT s.key, w.key, c.type FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN claim AS c ON c.target = w.number AND c.origin <> '*' CROSS JOIN name AS s ON s.number = c.source;
 
 -- name: delete_relation
 DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
@@ -259,7 +289,7 @@ WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = f.
 -- name: entity_names
 SELECT h.id, coalesce(
     (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-    (SELECT name FROM nomination WHERE namespace = :namespace AND key = h.key ORDER BY rank, name LIMIT 1),
+    (SELECT name FROM nomination WHERE key = h.number ORDER BY rank, name LIMIT 1),
     h.key
 )
 FROM entity AS e JOIN entity AS h ON h.number = e.head
@@ -271,24 +301,24 @@ WHERE e.namespace = :namespace AND e.id IN (SELECT value FROM json_each(:ids));
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-        (SELECT name FROM nomination WHERE namespace = :namespace AND key = h.key ORDER BY rank, name LIMIT 1),
+        (SELECT name FROM nomination WHERE key = h.number ORDER BY rank, name LIMIT 1),
         h.key
     ),
     coalesce((SELECT type FROM nomination
-        WHERE namespace = :namespace AND key = h.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
+        WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     coalesce((SELECT description FROM nomination
-        WHERE namespace = :namespace AND key = h.key AND description <> '' ORDER BY rank, description LIMIT 1), ''),
-    CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = h.key AND extractor <> '') THEN (
+        WHERE key = h.number AND description <> '' ORDER BY rank, description LIMIT 1), ''),
+    CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
             SELECT rank, description, extractor FROM nomination
-            WHERE namespace = :namespace AND key = h.key AND description <> ''
+            WHERE key = h.number AND description <> ''
             ORDER BY rank, description
             LIMIT :limit
         ) AS d
     ) END,
     (SELECT json_group_array(json_array(o.name, o.reason, o.mentions, o.chunks)) FROM (
         SELECT coalesce(
-            (SELECT name FROM nomination WHERE namespace = :namespace AND key = other.key ORDER BY rank, name LIMIT 1),
+            (SELECT name FROM nomination WHERE key = other.number ORDER BY rank, name LIMIT 1),
             (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = other.key LIMIT 1),
             other.key
         ) AS name, other.reason, other.mentions, other.chunks
@@ -302,20 +332,20 @@ CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: entity_extractors
 -- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
-WITH RECURSIVE named (id, key) AS (
-    SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
+WITH RECURSIVE named (id, number) AS (
+    SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
     WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
 ),
-said (id, key, extractor) AS (
-    SELECT id, key, (
+said (id, number, extractor) AS (
+    SELECT id, number, (
         SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
-        WHERE namespace = :namespace AND key = named.key AND extractor <> ''
+        WHERE key = named.number AND extractor <> ''
     )
     FROM named
     UNION ALL
-    SELECT said.id, said.key, (
+    SELECT said.id, said.number, (
         SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
-        WHERE namespace = :namespace AND key = said.key AND extractor > said.extractor AND extractor <> ''
+        WHERE key = said.number AND extractor > said.extractor AND extractor <> ''
     )
     FROM said
     WHERE said.extractor IS NOT NULL
@@ -323,15 +353,17 @@ said (id, key, extractor) AS (
 SELECT id, extractor FROM said WHERE extractor IS NOT NULL
 UNION
 SELECT id, '' FROM named WHERE '' IN (
-    SELECT extractor FROM nomination WHERE namespace = :namespace AND key = named.key ORDER BY rank, name LIMIT :limit
+    SELECT extractor FROM nomination WHERE key = named.number ORDER BY rank, name LIMIT :limit
 );
 
 -- name: other_spelling
 -- First name other than `name` by which links refer to a key.
 SELECT coalesce(
-    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name < :name),
-    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name > :name)
-);
+    (SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name < :name),
+    (SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name > :name)
+)
+FROM name AS w
+WHERE w.namespace = :namespace AND w.key = :key;
 
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
@@ -450,7 +482,8 @@ SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
     SELECT json_group_array(json_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
         SELECT claim.weight, k.id, k.number, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
         FROM claim JOIN chunk AS k ON k.number = claim.chunk
-        WHERE claim.namespace = :namespace AND claim.source = w.value ->> 1 AND claim.target = w.value ->> 2
+        WHERE claim.source = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 1)
+            AND claim.target = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 2)
             AND claim.type = w.value ->> 3
         ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
         LIMIT :limit
@@ -463,13 +496,14 @@ SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.nu
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: unembedded_entities
-SELECT c.id, n.key, n.name, n.description FROM nomination AS n JOIN chunk AS c ON c.number = n.chunk
-WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+SELECT c.id, w.key, n.name, n.description
+FROM chunk AS c CROSS JOIN nomination AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
+WHERE c.namespace = :namespace AND n.vote = 2 AND n.description <> ''
     AND NOT EXISTS (
         SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
-        WHERE v.chunk = n.chunk AND v.key = n.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+        WHERE v.chunk = n.chunk AND v.key = w.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
     )
-ORDER BY c.id, n.key, n.rank, n.name, n.description
+ORDER BY c.id, w.key, n.rank, n.name, n.description
 LIMIT :limit;
 
 -- name: write_entity_vector_by_id
@@ -486,7 +520,7 @@ SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE
 -- name: count_types
 -- Number of entities of each type, without types of aliases only. One index scan.
 SELECT n.type, count(DISTINCT e.head)
-FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
+FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.number = n.key
 WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
 GROUP BY n.type
 ORDER BY n.type;
@@ -496,9 +530,8 @@ ORDER BY n.type;
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
     FROM claim INDEXED BY claim_given
-    CROSS JOIN entity AS s ON s.namespace = claim.namespace AND s.key = claim.source
-    CROSS JOIN entity AS t ON t.namespace = claim.namespace AND t.key = claim.target
-    WHERE claim.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
+    CROSS JOIN entity AS s ON s.number = claim.source CROSS JOIN entity AS t ON t.number = claim.target
+    WHERE s.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
 ) AS c
 GROUP BY c.type
 ORDER BY c.type;
@@ -516,9 +549,15 @@ SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong
 -- Deletes vectors of names that the document no longer describes, unless an import describes them.
 DELETE FROM entity_vector
 WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
-    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin <> '' AND description <> '');
+    AND key NOT IN (
+        SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+        WHERE n.chunk = :chunk AND n.origin <> '' AND n.description <> ''
+    );
 
 -- name: delete_annotated_vectors
 DELETE FROM entity_vector
 WHERE chunk = :chunk
-    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin = '' AND description <> '');
+    AND key NOT IN (
+        SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+        WHERE n.chunk = :chunk AND n.origin = '' AND n.description <> ''
+    );

@@ -3,7 +3,8 @@
 -- name: all_keys
 -- All nominated and edited keys; keys with the same letters are adjacent.
 SELECT key FROM (
-    SELECT DISTINCT key FROM nomination WHERE namespace = :namespace
+    SELECT w.key FROM name AS w
+    WHERE w.namespace = :namespace AND EXISTS (SELECT 1 FROM nomination WHERE key = w.number)
     UNION
     SELECT key FROM edit WHERE namespace = :namespace
     UNION
@@ -19,10 +20,11 @@ SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM ent
 
 -- name: all_pairs
 -- Claims summed up by relation: number of claiming chunks and largest stated weight.
-SELECT source, target, type, count(DISTINCT chunk), max(CASE WHEN origin <> '*' THEN weight END) FROM claim
-WHERE namespace = :namespace
-GROUP BY source, target, type
-ORDER BY source, target, type;
+SELECT s.key, t.key, c.type, count(DISTINCT c.chunk), max(CASE WHEN c.origin <> '*' THEN c.weight END)
+FROM name AS s CROSS JOIN claim AS c ON c.source = s.number CROSS JOIN name AS t ON t.number = c.target
+WHERE s.namespace = :namespace
+GROUP BY s.key, t.key, c.type
+ORDER BY s.key, t.key, c.type;
 
 -- name: all_relations
 SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
@@ -35,8 +37,9 @@ SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place FROM json_each(:ch
 CROSS JOIN mention AS m ON m.chunk = k.value JOIN entity AS e ON e.number = m.entity;
 
 -- name: all_derived_claims_in
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM json_each(:chunks) AS k
+SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description FROM json_each(:chunks) AS k
 CROSS JOIN claim AS c ON c.chunk = k.value
+CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
 WHERE c.origin = '*';
 
 -- name: misplaced_claims
@@ -58,14 +61,25 @@ WHERE c.namespace = :namespace AND nomination.chunk = c.number
     AND (nomination.namespace <> c.namespace OR nomination.document <> c.document);
 
 -- name: nomination_kinds
-SELECT kind, vote, rank, count(*) FROM nomination WHERE namespace = :namespace GROUP BY kind, vote, rank;
+SELECT n.kind, n.vote, n.rank, count(*) FROM chunk AS c CROSS JOIN nomination AS n ON n.chunk = c.number
+WHERE c.namespace = :namespace
+GROUP BY n.kind, n.vote, n.rank;
 
 -- name: set_kind
 UPDATE nomination SET vote = :vote, rank = :rank
-WHERE namespace = :namespace AND kind = :kind AND (vote <> :vote OR rank <> :rank);
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND kind = :kind
+    AND (vote <> :vote OR rank <> :rank);
 
 -- name: delete_derived_claims
-DELETE FROM claim WHERE namespace = :namespace AND origin = '*';
+DELETE FROM claim WHERE origin = '*' AND chunk IN (SELECT number FROM chunk WHERE namespace = :namespace);
+
+-- name: delete_all_unused_names
+DELETE FROM name
+WHERE namespace = :namespace
+    AND NOT EXISTS (SELECT 1 FROM entity WHERE number = name.number)
+    AND NOT EXISTS (SELECT 1 FROM nomination WHERE key = name.number)
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE source = name.number)
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number AND origin <> '*');
 
 -- name: delete_entities
 DELETE FROM entity WHERE namespace = :namespace;
@@ -75,7 +89,10 @@ DELETE FROM entity WHERE namespace = :namespace;
 SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
 WHERE m.namespace = :namespace AND (
     length(v.vector) <> 2 * m.dimension
-    OR NOT EXISTS (SELECT 1 FROM nomination WHERE chunk = v.chunk AND key = v.key AND description <> '')
+    OR NOT EXISTS (
+        SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
+        WHERE n.chunk = v.chunk AND w.key = v.key AND n.description <> ''
+    )
 );
 
 -- name: delete_stray_entity_vectors
@@ -85,8 +102,8 @@ WHERE EXISTS (
     WHERE m.number = entity_vector.model AND m.namespace = :namespace AND (
         length(entity_vector.vector) <> 2 * m.dimension
         OR NOT EXISTS (
-            SELECT 1 FROM nomination
-            WHERE chunk = entity_vector.chunk AND key = entity_vector.key AND description <> ''
+            SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
+            WHERE n.chunk = entity_vector.chunk AND w.key = entity_vector.key AND n.description <> ''
         )
     )
 );
@@ -102,7 +119,7 @@ DELETE FROM relation WHERE source NOT IN (SELECT number FROM entity) OR target N
 DELETE FROM claim WHERE chunk NOT IN (SELECT number FROM chunk);
 
 -- name: delete_lost_nomination
-DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk);
+DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk) OR key NOT IN (SELECT number FROM name);
 
 -- name: delete_lost_entity_vector
 DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);

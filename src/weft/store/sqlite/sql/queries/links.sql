@@ -5,9 +5,9 @@
 -- For each pair of lowest key and limit: the pages between them, as a JSON list.
 SELECT k.value ->> 0, (
     SELECT json_group_array(json_array(p.key, p.alias_of)) FROM (
-        SELECT key, alias_of FROM nomination
-        WHERE namespace = :namespace AND key >= k.value ->> 0 AND key < k.value ->> 1 AND kind = 'page'
-        ORDER BY key, alias_of
+        SELECT w.key, n.alias_of FROM name AS w CROSS JOIN nomination AS n ON n.key = w.number AND n.kind = 'page'
+        WHERE w.namespace = :namespace AND w.key >= k.value ->> 0 AND w.key < k.value ->> 1
+        ORDER BY w.key, n.alias_of
         LIMIT :limit
     ) AS p
 )
@@ -15,70 +15,69 @@ FROM json_each(:ranges) AS k;
 
 -- name: page_titles
 -- For each page: the key of its title.
-SELECT n.key, n.alias_of FROM json_each(:keys) AS k
-CROSS JOIN nomination AS n ON n.namespace = :namespace AND n.key = k.value AND n.kind = 'page';
+SELECT w.key, n.alias_of FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN nomination AS n ON n.key = w.number AND n.kind = 'page';
 
 -- name: titled_pages
 -- For each key of a title: the first and the last page with it.
 SELECT k.value,
-    (SELECT min(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> ''),
-    (SELECT max(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> '')
-FROM json_each(:keys) AS k;
+    (SELECT min(alias_of) FROM nomination WHERE key = w.number AND alias_of <> ''),
+    (SELECT max(alias_of) FROM nomination WHERE key = w.number AND alias_of <> '')
+FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
 -- name: known_sections
-SELECT DISTINCT n.key FROM json_each(:keys) AS k
-CROSS JOIN nomination AS n ON n.namespace = :namespace AND n.key = k.value AND n.kind = 'section';
+SELECT DISTINCT w.key FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN nomination AS n ON n.key = w.number AND n.kind = 'section';
 
 -- name: page_votes
 -- Of pages and sections: whether a document has them, and whether a resolved link starts or ends there.
 SELECT k.value,
-    EXISTS (
-        SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND kind IN ('page', 'section')
-    ),
-    EXISTS (
-        SELECT 1 FROM claim
-        WHERE namespace = :namespace AND source = k.value AND origin <> '*' AND origin >= '@' AND origin < 'A'
-    ) OR EXISTS (
-        SELECT 1 FROM claim
-        WHERE namespace = :namespace AND target = k.value AND origin <> '*' AND origin >= '@' AND origin < 'A'
-    )
-FROM json_each(:keys) AS k;
+    EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND kind IN ('page', 'section')),
+    EXISTS (SELECT 1 FROM claim WHERE source = w.number AND origin <> '*' AND origin >= '@' AND origin < 'A')
+    OR EXISTS (SELECT 1 FROM claim WHERE target = w.number AND origin <> '*' AND origin >= '@' AND origin < 'A')
+FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
 -- name: links_by_stem
-SELECT c.chunk, c.source, c.target FROM json_each(:ranges) AS k
-CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target >= k.value ->> 0 AND c.target < k.value ->> 1
+SELECT c.chunk, s.key, w.key FROM json_each(:ranges) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key >= k.value ->> 0 AND w.key < k.value ->> 1
+CROSS JOIN claim AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source
 WHERE c.origin = '' AND c.origin <> '*'; -- the second condition allows the index
 
 -- name: links_at
 -- Links whose resolved claims start or end at one of these keys.
 SELECT c.chunk, c.origin FROM json_each(:keys) AS k
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 CROSS JOIN claim AS c INDEXED BY claim_given
-    ON c.namespace = :namespace AND c.source = k.value AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
+    ON c.source = w.number AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
 UNION
 SELECT c.chunk, c.origin FROM json_each(:keys) AS k
-CROSS JOIN claim AS c
-    ON c.namespace = :namespace AND c.target = k.value AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A';
+CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
+CROSS JOIN claim AS c ON c.target = w.number AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A';
 
 -- name: chunk_links
-SELECT k.number, k.id, k.document, c.source, c.target, c.weight, c.description, c.extractor
+SELECT k.number, k.id, k.document, s.key, t.key, c.weight, c.description, c.extractor
 FROM json_each(:chunks) AS n
 CROSS JOIN chunk AS k ON k.number = n.value AND k.namespace = :namespace
-CROSS JOIN claim AS c ON c.chunk = k.number AND c.namespace = :namespace
-WHERE c.origin = '' AND +c.target >= '!' AND +c.target < '"'; -- + keeps the lookup by chunk
+CROSS JOIN claim AS c ON c.chunk = k.number
+CROSS JOIN name AS t ON t.number = c.target CROSS JOIN name AS s ON s.number = c.source
+WHERE c.origin = '' AND t.key >= '!' AND t.key < '"';
 
 -- name: chunk_labels
-SELECT n.chunk, n.alias_of, n.key, n.name FROM json_each(:chunks) AS k
-CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
+SELECT n.chunk, n.alias_of, w.key, n.name FROM json_each(:chunks) AS k
+CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = '' AND n.kind = 'label';
 
 -- name: chunk_resolved_claims
-SELECT c.chunk, c.origin, c.source, c.target, c.type, c.weight, c.description, c.extractor
-FROM json_each(:chunks) AS k CROSS JOIN claim AS c ON c.chunk = k.value AND c.namespace = :namespace
+SELECT c.chunk, c.origin, s.key, t.key, c.type, c.weight, c.description, c.extractor
+FROM json_each(:chunks) AS k CROSS JOIN claim AS c ON c.chunk = k.value
+CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
 WHERE c.origin >= '@' AND c.origin < 'A';
 
 -- name: chunk_resolved_aliases
-SELECT n.chunk, n.origin, n.key, n.name, n.alias_of FROM json_each(:chunks) AS k
-CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
+SELECT n.chunk, n.origin, w.key, n.name, n.alias_of FROM json_each(:chunks) AS k
+CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin >= '@' AND n.origin < 'A';
 
 -- name: delete_alias
@@ -86,18 +85,20 @@ DELETE FROM nomination
 WHERE namespace = :namespace AND chunk = :chunk AND key = :key AND kind = 'anchor' AND name = :name AND origin = :origin;
 
 -- name: delete_resolved_claims
-DELETE FROM claim WHERE namespace = :namespace AND origin >= '@' AND origin < 'A';
+DELETE FROM claim
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND origin >= '@' AND origin < 'A';
 
 -- name: delete_resolved_aliases
-DELETE FROM nomination WHERE namespace = :namespace AND origin >= '@' AND origin < 'A';
+DELETE FROM nomination
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND +origin >= '@' AND origin < 'A';
 
 -- name: broken_links
 -- Links of documents without a resolved claim, in the order of the text.
-SELECT d.source, k.number, k.start_line, c.target
+SELECT d.source, k.number, k.start_line, t.key
 FROM json_each(:ids) AS i
 CROSS JOIN document AS d ON d.namespace = :namespace AND d.id = i.value
 CROSS JOIN chunk AS k ON k.document = d.number
-CROSS JOIN claim AS c ON c.chunk = k.number AND +c.namespace = :namespace
-WHERE c.origin = '' AND +c.target >= '!' AND +c.target < '"' -- + keeps the lookup by chunk
-    AND NOT EXISTS (SELECT 1 FROM claim AS r WHERE r.chunk = c.chunk AND r.origin = '@' || c.target)
-ORDER BY d.source, k.ordinal, c.target;
+CROSS JOIN claim AS c ON c.chunk = k.number CROSS JOIN name AS t ON t.number = c.target
+WHERE c.origin = '' AND t.key >= '!' AND t.key < '"'
+    AND NOT EXISTS (SELECT 1 FROM claim AS r WHERE r.chunk = c.chunk AND r.origin = '@' || t.key)
+ORDER BY d.source, k.ordinal, t.key;
