@@ -53,6 +53,8 @@ def cases(breaks):
 
 def damage(dsn, statement):
     """Change the tables behind the store's back."""
+    if " claim " in statement:  # which has keys, not their numbers
+        statement = statement.replace(LEDGER, "'ledger'").replace(PARIS, "'paris'")
     statement = statement.replace("WHERE key = ", "WHERE namespace = 1 AND key = ")
     statement = statement.replace("FROM chunk WHERE", "FROM chunk WHERE namespace = 1 AND")
     statement = statement.replace("namespace = 1", "namespace = 'default'").replace("(1, ", "('default', ")

@@ -132,6 +132,7 @@ def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> ND
         }
         rows = db.run("sample_vectors", values)
         sample = np.array([db.unpack(vector) for (vector,) in rows], dtype=np.float32)
+        sample /= np.linalg.norm(sample, axis=1, keepdims=True)  # rounding to float16 changes the length
         db.samples[namespace, model] = (total, sample)
     return sample
 
