@@ -389,10 +389,5 @@ def test_a_replaced_switch_is_accepted_with_a_warning(caplog, given, rank):
 
 
 def test_there_are_few_settings():
-    """
-    A new one needs a reason; `constant()` is for numbers that only benchmarks vary.
-
-    The last two: `models.device`, because a GPU may be wanted for something else, and `load.ocr`, because reading
-    pictures takes seconds each.
-    """
-    assert len(in_force(read_settings(environment={}))) <= 89
+    """A new one needs a reason; `constant()` is for numbers that only benchmarks vary."""
+    assert len(in_force(read_settings(environment={}))) <= 80

@@ -177,7 +177,7 @@ class GraphOptions:
     """With `heuristic`: minimum confidence for graph expansion."""
     max_named: int = 5
     """Maximum number of seeds that the question names; the rarest names come first."""
-    max_close: int = 3
+    max_close: int = constant(3)
     """Maximum number of seeds found by vector similarity if the question names none."""
     min_similarity: float | None = None
     """Minimum cosine of a seed found by vector similarity, -1 to 1; None uses the calibration."""
@@ -187,9 +187,9 @@ class GraphOptions:
     """Minimum weight/10 of relations to follow; with `walk` also of mentions (docs/graph.md)."""
     max_chunks: int = 4
     """With `expand`: maximum number of chunks that the graph adds."""
-    max_expansions: int = 10
+    max_expansions: int = constant(10)
     """With `guided`: maximum number of expansion queries."""
-    per_query: int = 3
+    per_query: int = constant(3)
     """With `guided`: chunks per expansion query."""
     rel_types: tuple[str, ...] = ()
     """With `expand` and `guided`: relation types to follow; an inverse name selects one direction; empty for all."""
@@ -205,7 +205,7 @@ class GraphOptions:
     """Minimum activation to continue a path."""
     citation_depth: int = 2
     """Citation search: maximum number of citations between papers, 1 to 3."""
-    citation_share: float = 0.5
+    citation_share: float = constant(0.5)
     """Citation search: score factor per citation step."""
 
     @property
@@ -280,7 +280,7 @@ class ContextOptions:
     """With `evidence`: True lists the relations between the entities."""
     graph_budget: int = 500
     """Token budget of the graph block."""
-    entity_tokens: int = 100
+    entity_tokens: int = constant(100)
     """Token budget per entity."""
 
 
@@ -306,17 +306,17 @@ class MemoryOptions:
     """Maximum number of facts per entity."""
     max_facts: int = 30
     """Maximum number of facts in total."""
-    anchors: int = 3
+    anchors: int = constant(3)
     """Number of anchor entities found by vector similarity, beside named ones and the user."""
     source_weights: tuple[str, ...] = ()
     """Score factors by source: `file=3`. Defaults: user_edit 2, file 1.5, system 1.2, conversation and other 1."""
     weekly_decay: float = 0.95
     """Decay factor per week without access, 0 to 1."""
-    grace_weeks: float = 1.0
+    grace_weeks: float = constant(1.0)
     """Weeks without access before decay starts."""
-    usage_weight: float = 0.5
+    usage_weight: float = constant(0.5)
     """Weight of earlier accesses: the factor is 1 + this · log10(accesses + 1)."""
-    confirmed_weight: float = 1.2
+    confirmed_weight: float = constant(1.2)
     """Score factor of confirmed facts; staged facts have 1."""
     cache_seconds: int = 60
     """Lifetime of cached recalls in seconds; 0 disables the cache."""
