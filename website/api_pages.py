@@ -21,6 +21,8 @@ from weft.server.app import DESCRIPTION, ROUTERS
 
 _MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
 """The module in front of a class in a signature."""
+_QUOTED = re.compile(r"(: |-> )'([^'\n]{1,300})'")
+"""An annotation as a string, as postponed evaluation leaves it."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -106,7 +108,12 @@ def _name(name: str, value: Any) -> str:
 def _signature(name: str, value: Any) -> str:
     if not inspect.isfunction(value):
         return ""
-    return f"```python\n{name}{_MODULE.sub('', str(inspect.signature(value)))}\n```\n".replace("'", "")
+    signature = (
+        _QUOTED.sub(r"\1\2", _MODULE.sub("", str(inspect.signature(value))))
+        .replace("(self, ", "(")
+        .replace("(self)", "()")
+    )
+    return f"```python\n{name}{signature}\n```\n"
 
 
 def _docstring(value: Any) -> str:
