@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from browsing import ask, opened, show
@@ -211,6 +212,39 @@ def test_a_node_expands_by_keyboard(page):
     assert page.evaluate("document.activeElement.dataset.name") != "Auth Service"
 
 
+def test_the_whole_graph_is_explored(page, server):
+    """Communities, search, relations, a path, a pin, filters and exports; the list says what is drawn."""
+    show(page, f"{server.url}/#/graph")
+    page.wait_for_selector("[data-arranged]")
+    beside = page.locator(".beside")
+    assert "communit" in beside.locator("h2").inner_text()
+
+    page.get_by_role("searchbox", name="Find").fill("oauth prov")
+    beside.get_by_role("button", name="OAuth Provider").first.click()
+    assert "← Auth Service" in beside.inner_text() and "depends on, weight" in beside.inner_text()
+    page.get_by_role("button", name="Pin").click()
+    assert page.get_by_role("button", name="Unpin").evaluate("e => e === document.activeElement")
+    page.get_by_role("button", name="Expand").click()
+    page.get_by_text(re.compile("added[.]")).wait_for()
+    page.get_by_label("Path to").fill("Session Store")
+    page.get_by_role("button", name="Find path").click()
+    page.wait_for_selector(".steps")
+    assert "Session Store" in page.locator(".steps li").last.inner_text()
+
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as SVG").click()
+    drawn = Path(saved.value.path()).read_text("utf-8")
+    assert "OAuth Provider" in drawn and "marker-end" in drawn
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as PNG").click()
+    assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
+
+    page.get_by_role("button", name="Back to OAuth Provider").click()
+    page.get_by_text("Filter and legend").click()
+    page.get_by_role("checkbox", name=re.compile(r"depends on\b")).uncheck()
+    assert "depends on" not in beside.inner_text()
+
+
 def test_a_fact_is_confirmed_and_rejected(page, server):
     """The page says so, and the store has it."""
     page.goto(f"{server.url}/#/facts?subject=Auth+Service")
@@ -302,6 +336,7 @@ VIEWS = [
     "#/entities",
     "#/entity?name=Auth+Service",
     "#/entity?name=nobody",
+    "#/graph",
     "#/facts",
     "#/documents",
 ]

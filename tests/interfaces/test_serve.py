@@ -212,6 +212,24 @@ def test_the_graph_is_walked(client):
     assert client.get("/graph/entity", params={"name": "nobody at all"}).status_code == 404
 
 
+def test_the_whole_graph_comes_in_columns(client):
+    """Relations refer to entities by position; a symmetric relation has no direction and is listed once."""
+    whole = client.get("/graph/overview").json()
+    names, kinds, relations = whole["entities"]["name"], whole["relation_types"], whole["relations"]
+    stated = {
+        (names[source], kinds[type]["name"], names[target])
+        for source, type, target in zip(relations["source"], relations["type"], relations["target"], strict=True)
+    }
+
+    assert ("Auth Service", "depends_on", "OAuth Provider") in stated
+    assert len(names) == len(whole["entities"]["type"]) == len(whole["entities"]["chunks"])
+    assert {kind["name"] for kind in kinds if not kind["directed"]} <= {"co_occurs_with", "related_to"}
+    assert all((b, kind, a) not in stated for a, kind, b in stated if kind == "co_occurs_with")
+    assert relations["weight"] == sorted(relations["weight"], reverse=True)
+    assert whole["total_entities"] >= len(names)
+    assert len(client.get("/graph/overview", params={"limit": 1}).json()["entities"]["name"]) == 1
+
+
 def test_facts_are_stated_recalled_confirmed_rejected_and_forgotten(client):
     """The life of a fact over HTTP."""
     stated = {"subject": "user", "predicate": "drinks", "value": "green tea"}

@@ -22,6 +22,7 @@ BOUNDED = {
     ("GET", "/facts/{id}"): "omitted",
     ("POST", "/forget"): CUT,
     ("GET", "/graph/path"): "max_hops",
+    ("GET", "/graph/overview"): "limit",
     ("GET", "/related"): "limit",
     ("POST", "/query"): "top_k",
     ("POST", "/search"): "top_k",

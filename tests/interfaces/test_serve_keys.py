@@ -64,6 +64,7 @@ def requests(kept):
         ("GET", "/graph/entities"): ("/graph/entities", {"params": {"limit": 1000}}, False),
         ("GET", "/graph/entity"): ("/graph/entity", {"params": name}, False),
         ("GET", "/graph/neighbours"): ("/graph/neighbours", {"params": {**name, "hops": 3}}, False),
+        ("GET", "/graph/overview"): ("/graph/overview", {}, False),
         ("GET", "/graph/path"): ("/graph/path", {"params": {"source": SECRET, "target": "Vault Room"}}, False),
         ("GET", "/facts"): ("/facts", {}, False),
         ("POST", "/facts"): (

@@ -1,4 +1,4 @@
-"""Entities of a namespace: show, neighbours, path, similar, merge, alias, rename."""
+"""Entities of a namespace: show, neighbours, overview, path, similar, merge, alias, rename."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.traversal import Fetch, Step
 from weft.records import Entity, Filter, Mention, PathStep, Relation
+from weft.search.graph.overview import Overview, find_overview
 from weft.search.graph.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
@@ -92,6 +93,10 @@ class Entities:
         )
         by_id = {e.id: e for e in relations.entities([n.entity_id for n in found])}
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
+
+    def overview(self, *, limit: int = 10_000) -> Overview:
+        """Return the `limit` most mentioned entities with the strongest relations among them."""
+        return find_overview(self.top(limit=limit), relations=relations_in(self._store, at=self._at))
 
     def path(self, source: str, target: str, *, max_hops: int = 4) -> tuple[PathStep, ...] | None:
         """Return the best path between two entities: fewest hops, then strongest; None if they are not connected."""

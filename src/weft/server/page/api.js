@@ -74,6 +74,8 @@ export const ask = (query, { gate, signal, fields = {}, facts = true } = {}) =>
 export const topEntities = (limit) => get("graph/entities", { limit });
 export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
+export const overview = () => get("graph/overview");
+export const path = (source, target) => get("graph/path", { source, target });
 export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
 export const wholeDocument = (id, after = "") =>
   get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS_PER_PAGE });

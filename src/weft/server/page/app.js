@@ -7,6 +7,7 @@ import { advice, announce, el, link, replace, sentence } from "./dom.js";
 import { showDocument } from "./document.js";
 import { showDocuments } from "./documents.js";
 import { showEntities, showEntity } from "./entity.js";
+import { showExplorer } from "./explorer/view.js";
 import { showFacts } from "./facts.js";
 
 const VIEWS = {
@@ -14,6 +15,7 @@ const VIEWS = {
   compare: showCompare,
   entities: showEntities,
   entity: showEntity,
+  graph: showExplorer,
   facts: showFacts,
   documents: showDocuments,
   document: showDocument,

@@ -105,6 +105,8 @@ export async function showEntity(main, params) {
           `Mentioned ${plural(entity.mentions, "time")} in ${plural(entity.chunks, "chunk")}`,
           " · ",
           link("ask", { q: entity.name }, {}, "Ask about it"),
+          " · ",
+          link("graph", { name: entity.name }, {}, "Show in the whole graph"),
         ),
         relationTable(relations),
         mentionList(mentions, entity.chunks),

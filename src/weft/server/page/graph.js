@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { announce, digits, el, link, plural, problem, replace, svg, words } from "./dom.js";
 import { measure, spread } from "./labels.js";
 import { place, step } from "./layout.js";
+import { isSymmetric, relationRow } from "./relations.js";
 
 const MAX_POINTS = 60;
 const MAX_NEW_NEIGHBOURS = 9;
@@ -130,7 +131,11 @@ export class Graph {
         own.slice(0, 6).map((found) => relationRow(found, point)),
       ),
       point.omitted
-        ? el("p", { class: "quiet" }, `${point.isCut ? "at least " : ""}${plural(point.omitted, "neighbour")} not drawn`)
+        ? el(
+            "p",
+            { class: "quiet" },
+            `${point.isCut ? "at least " : ""}${plural(point.omitted, "neighbour")} not drawn`,
+          )
         : null,
     ];
   }
@@ -176,7 +181,10 @@ export class Graph {
   drawLink(found) {
     const [first, ...rest] = found.relations;
     const text = `${words(first.type)} ${digits(first.weight)}${rest.length ? ` +${rest.length}` : ""}`;
-    found.line = svg("line", { "stroke-width": 0.8 + first.weight * 0.22, "marker-end": "url(#tip)" });
+    found.line = svg("line", {
+      "stroke-width": 0.8 + first.weight * 0.22,
+      "marker-end": isSymmetric(first.type) ? null : "url(#tip)",
+    });
     const width = text.length * 5.5 + 6;
     found.width = width;
     found.label = svg(
@@ -372,21 +380,6 @@ export class Graph {
     this.size = { width, height };
     if (this.points.size && this.canvas.firstChild) this.settle(1);
   }
-}
-
-/** Return a row with the other entity of a link, its relation types and the greatest weight. */
-function relationRow({ a, b, relations }, point) {
-  const other = a === point ? b : a;
-  const outward = relations.filter((r) => r.source === point.name);
-  const types = outward.length ? outward.map((r) => words(r.type)) : relations.map((r) => `← ${words(r.type)}`);
-  const more = types.length > 2 ? ` +${types.length - 2}` : "";
-  return el(
-    "li",
-    { title: types.join(", ") },
-    el("b", {}, other.name),
-    el("span", { class: "types" }, `${types.slice(0, 2).join(", ")}${more}`),
-    el("span", { class: "number" }, digits(relations[0].weight)),
-  );
 }
 
 const shorten = (name) => (name.length > 20 ? `${name.slice(0, 19).trimEnd()}…` : name);

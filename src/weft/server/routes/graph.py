@@ -8,12 +8,16 @@ from fastapi import APIRouter, Query
 
 from weft.context.serialise import entity_to_dict, step_to_dict
 from weft.engine.engine import Engine
+from weft.search.graph.overview import is_directed
 from weft.server.auth import Reader
 from weft.server.errors import documented
 from weft.server.paging import After, Limit, cut
-from weft.server.schemas import EntityList, EntityPage, NeighbourList, PathOut
+from weft.server.schemas import EntityList, EntityPage, NeighbourList, OverviewOut, PathOut
 
 router = APIRouter(prefix="/graph", tags=["graph"])
+
+MAX_OVERVIEW = 10_000
+"""Maximum number of entities in an overview. About 1 MB of JSON, and as many as the web page draws smoothly."""
 
 EntityName = Annotated[str, Query(min_length=1, max_length=1000, description="Name in any spelling, alias, or id.")]
 
@@ -56,6 +60,19 @@ async def list_neighbours(
     )
 
 
+@router.get("/overview", response_model=OverviewOut, responses=documented(401, 504))
+async def get_overview(
+    caller: Reader,
+    limit: Annotated[int, Query(ge=1, le=MAX_OVERVIEW, description="Maximum number of entities.")] = MAX_OVERVIEW,
+) -> dict[str, Any]:
+    """
+    Return the graph of the namespace in columns, to draw it as a whole.
+
+    It contains the most mentioned entities, and the eight strongest relations of each in each direction.
+    """
+    return await caller.state.threads.read(lambda: _overview(caller.engine, limit=limit))
+
+
 @router.get("/path", response_model=PathOut, response_model_exclude_unset=True, responses=documented(401, 404, 504))
 async def find_path(
     caller: Reader,
@@ -78,6 +95,29 @@ def _entity(engine: Engine, name: str, *, limit: int) -> dict[str, Any]:
             for m in view.mentions[:limit]
         ],
         "truncated": max(len(view.relations), len(view.mentions)) > limit,
+    }
+
+
+def _overview(engine: Engine, *, limit: int) -> dict[str, Any]:
+    view = engine.entities.overview(limit=limit)
+    places = {entity.id: place for place, entity in enumerate(view.entities)}
+    types = {type: place for place, type in enumerate(view.types)}
+    total_entities, total_relations = engine.store.graph.count()
+    return {
+        "entities": {
+            "name": [entity.name for entity in view.entities],
+            "type": [entity.type for entity in view.entities],
+            "chunks": [entity.chunks for entity in view.entities],
+        },
+        "relation_types": [{"name": type, "directed": is_directed(type)} for type in types],
+        "relations": {
+            "source": [places[relation.source_id] for relation in view.relations],
+            "target": [places[relation.target_id] for relation in view.relations],
+            "type": [types[relation.type] for relation in view.relations],
+            "weight": [relation.weight for relation in view.relations],
+        },
+        "total_entities": max(total_entities, len(view.entities)),
+        "total_relations": max(total_relations, len(view.relations)),
     }
 
 
