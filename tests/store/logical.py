@@ -7,12 +7,12 @@ import apsw
 import numpy as np
 import psycopg
 
-from weft.store.postgres.terms import term_number
+from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
 
 ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
-KEYWORD_INDEX = {"posting", "chunk_term", "chunk_terms", "term"}
+KEYWORD_INDEX = {"posting", "chunk_terms", "term"}
 """Kept differently, compared as one."""
 
 COLUMNS = {
@@ -142,19 +142,10 @@ class _Postgres:
         """Read who holds which terms; what is counted must be what is held."""
         found, counted = set(), set()
         for space in self._bound():
-            asked = "SELECT secret FROM weft.namespace WHERE namespace = %s"
-            secret = self.db.execute(asked, [space]).fetchone()[0].bytes
-            rows = self.db.execute(
-                "SELECT c.number, c.terms, t.length, t.held, t.counts FROM weft.chunk AS c"
-                " JOIN weft.chunk_term AS t USING (namespace) WHERE namespace = %s AND t.chunk = c.number",
-                [space],
-            )
-            for number, terms, length, held, counts in rows.fetchall():
-                named = {term_number(secret, term): term for term in terms}
-                found |= {
-                    (space, named[term], chunks[number], count, length)
-                    for term, count in zip(held, counts, strict=True)
-                }
+            asked = "SELECT term, block, entries FROM weft.posting WHERE namespace = %s"
+            for term, block, entries in self.db.execute(asked, [space]).fetchall():
+                for place, frequency, length in ENTRY.iter_unpack(entries):
+                    found.add((space, term, chunks[block * CHUNKS_PER_BLOCK + place], frequency, length))
             rows = self.db.execute("SELECT term, chunks FROM weft.term WHERE namespace = %s", [space])
             counted |= {(space, term, count) for term, count in rows}
         held = Counter(row[:2] for row in found)

@@ -17,17 +17,13 @@ from weft.errors import AccessDenied
 from weft.records import Fact, FactEvent, Job, LlmRun, Usage
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import statement
-from weft.store.postgres.terms import term_number
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 FACT = Fact(id="f1", subject="user", subject_name="User", predicate="likes", value="tea", created=NOW)
 
-OWNER_READS = {"namespace", "chunk_term"}
-"""Tables of other namespaces that the owner can read; on Citus all roles can read the second."""
-
-OPEN_TO_READ = {"chunk_term"} if postgres.IS_CITUS else set()
-"""Tables of other namespaces that an ordinary role can read."""
+OWNER_READS = {"namespace"}
+"""Tables of other namespaces that the owner can read."""
 
 THEIRS = "theirs of 1597"
 """Name of another namespace, which no other text contains."""
@@ -146,50 +142,25 @@ def test_nothing_reveals_a_row_or_a_name_or_a_key_or_a_term_of_another_namespace
     key, _ = Keyring(owner).create("their laptop", namespaces=[THEIRS])
     owner.close()
     with psycopg.connect(postgres_dsn) as db:
-        asked = "SELECT held[1], weights FROM weft.chunk_term WHERE namespace = %s"
-        number, weights = db.execute(asked, [THEIRS]).fetchone()
-        texts = [THEIRS, key.id, key.digest, key.name, str(number)]
-        shown = {"weft.namespace", "weft.document", "weft.chunk", "weft.chunk_term", "weft.api_key"}
+        texts = [THEIRS, key.id, key.digest, key.name]
+        shown = {"weft.namespace", "weft.document", "weft.chunk", "weft.posting", "weft.api_key"}
         assert revealed(db, texts) > shown  # a superuser reads everything
-    calls = {
-        "SELECT * FROM weft.search_terms(%s, %s, %s::sparsevec, NULL, 99)": [THEIRS, [number], weights],
-        "SELECT * FROM weft.find_holders(%s, %s)": [THEIRS, f'[["x", [{number}], []]]'],
-        "SELECT * FROM weft.find_key(%s, %s)": [key.id, ""],
-    }
+    call, values = "SELECT * FROM weft.find_key(%s, %s)", [key.id, ""]
     with (
         postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role,
         psycopg.connect(role, autocommit=True) as db,
     ):
         for bound in ("", "mine"):
             db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [bound])
-            assert revealed(db, texts) <= {f"weft.{table}" for table in OPEN_TO_READ}
-            for call, values in calls.items():
-                assert db.execute(call, values).fetchall() == []
-                assert db.execute(call, ["mine", *values[1:]]).fetchall() == []
+            assert revealed(db, texts) == set()
+            assert db.execute(call, values).fetchall() == []
         count = "SELECT count(*) FROM {} AS r"
         filled = {name for name in relations(db) if db.execute(count.format(name)).fetchone() != (0,)}
         assert filled == {f"weft.{table}" for table in (*tables_by_namespace(db), "schema_version")}, "fill or guard"
 
 
-def test_a_dictionary_finds_no_term_of_another_namespace(postgres_dsn):
-    """Equal texts have different numbers, and a transaction reads the secret of its namespace only."""
-    fill_all(PostgresDatabase(postgres_dsn), "mine", THEIRS).close()
-    with psycopg.connect(postgres_dsn) as db:
-        secrets = dict(db.execute("SELECT namespace, secret FROM weft.namespace").fetchall())
-        words = [term for (term,) in db.execute("SELECT term FROM weft.term WHERE namespace = %s", [THEIRS])]
-        held = "SELECT DISTINCT unnest(held) FROM weft.chunk_term WHERE namespace = %s"
-        theirs = {number for (number,) in db.execute(held, [THEIRS])}
-    assert {term_number(secrets[THEIRS].bytes, word) for word in words} == theirs != set()
-    for key in (secrets["mine"].bytes, b"", THEIRS.encode()):
-        guesses = (word if key else f"{THEIRS}\0{word}" for word in words)
-        assert theirs.isdisjoint(term_number(key, guess) for guess in guesses)
-    with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role, psycopg.connect(role) as db:
-        db.execute("SELECT set_config('weft.namespace', 'mine', TRUE)")
-        assert db.execute("SELECT secret FROM weft.namespace").fetchall() == [(secrets["mine"],)]
-
-
 def test_a_namespace_that_another_process_created_again_is_found(postgres_dsn):
-    """Its secret is new, so that no process may keep the old one."""
+    """No process keeps anything of the namespace that was dropped."""
     ours, others = PostgresDatabase(postgres_dsn), PostgresDatabase(postgres_dsn)
     for _ in range(2):
         others.drop("default")
@@ -203,7 +174,7 @@ def test_a_namespace_that_another_process_created_again_is_found(postgres_dsn):
     others.close()
 
 
-def check_walls(db, mine, theirs, *, open_to_read=frozenset(OPEN_TO_READ)):
+def check_walls(db, mine, theirs, *, open_to_read=frozenset()):
     """Assert that statements without a namespace filter reach only the bound namespace."""
     for table in tables_by_namespace(db):
         with db.transaction(force_rollback=True):
@@ -239,7 +210,7 @@ def test_a_statement_without_its_filter_stays_inside_the_namespace(postgres_dsn)
 
 
 def test_an_owner_without_bypassrls_administers_and_serves_an_ordinary_role(postgres_server):
-    """The functions run with the rights of the owner, and the index of terms stays in use."""
+    """The functions run with the rights of the owner, and row security keeps the index of terms in use."""
     name = f"weft_owned_{uuid.uuid4().hex[:8]}"
     with postgres.new_database(postgres_server, name, tables=False) as dsn:
         with psycopg.connect(dsn, autocommit=True) as db:
@@ -257,7 +228,7 @@ def test_an_owner_without_bypassrls_administers_and_serves_an_ordinary_role(post
                 served.close()
             with psycopg.connect(role, autocommit=True) as db:
                 db.execute("SET enable_seqscan = off")
-                plan = db.execute("EXPLAIN SELECT chunk FROM weft.chunk_term WHERE held && ARRAY[1, 2]::bigint[]")
-                assert "Index Cond: (held && " in "\n".join(line for (line,) in plan)
+                plan = db.execute("EXPLAIN SELECT entries FROM weft.posting WHERE namespace = 'mine' AND term = 'a'")
+                assert "(term = 'a'" in "\n".join(line for (line,) in plan if "Index Cond" in line)
                 check_walls(db, "mine", "theirs", open_to_read=OWNER_READS)
             database.close()

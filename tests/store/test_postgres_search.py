@@ -11,11 +11,13 @@ from logical import content
 from postgres import IS_CITUS
 from psycopg.conninfo import make_conninfo
 
+import weft.store.postgres.connect as connect
 import weft.store.postgres.terms as terms
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
 from weft.records import Filter, StoredModel
 from weft.store.memory.store import MemoryDatabase
+from weft.store.postgres.connect import Connections
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import PostgresSession, statement
 from weft.text.analyzer import query_terms
@@ -170,8 +172,9 @@ def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
     for store in stores:
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
-    for candidates, margin in ((4096, 50), (20, 0), (1, 0)):
-        monkeypatch.setattr(terms, "MIN_CANDIDATES", candidates)
+    for postings, margin, span in ((4096, 50, 1 << 20), (20, 0, 0), (1, 0, 1 << 20)):
+        monkeypatch.setattr(terms, "MAX_FIRST_POSTINGS", postings)
+        monkeypatch.setattr(terms, "MAX_SUMMED_SPAN", span)
         monkeypatch.setattr(terms, "EXTRA_CANDIDATES", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:
             quick, slow = (store.search_keyword(query_terms(question), limit=10, where=where) for store in stores)
@@ -257,3 +260,20 @@ def test_a_long_term_is_stored(database):
     store.write(make_batch("a", [f"{noise(6000)} alpha"], model=""))
 
     assert len(keyword(store, "alpha")) == 1
+
+
+def test_statistics_are_refreshed_after_the_first_chunks_and_at_each_doubling(database, monkeypatch):
+    """Without statistics the planner expects one row of each table."""
+    refreshed = []
+    bare = Connections.bare
+    monkeypatch.setattr(connect, "MIN_ANALYZED_CHUNKS", 3)
+    monkeypatch.setattr(Connections, "bare", lambda self: refreshed.append(size) or bare(self))
+    store = database.store("default")
+    for size in range(1, 10):
+        store.write(make_batch(f"d{size}", ["one fox"], model=""))
+    store.delete([document_id("default", "d1")])
+    assert refreshed == [3, 6]
+    monkeypatch.undo()
+    with psycopg.connect(database._connections._dsn) as db:
+        asked = "SELECT reltuples >= 6 FROM pg_class WHERE oid = 'weft.document'::regclass"
+        assert db.execute(asked).fetchone() == (True,)

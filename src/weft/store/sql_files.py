@@ -27,12 +27,6 @@ def load_schema(dialect: str) -> str:
 
 
 @cache
-def load_citus_script() -> str:
-    """Return the statements that adapt a new PostgreSQL schema to Citus."""
-    return _read("postgres", "citus.sql")
-
-
-@cache
 def load_migrations(dialect: str) -> dict[int, str]:
     """Return {version: statements} in order. `0002_facts.sql` migrates version 1 to 2."""
     folder = resources.files("weft.store") / dialect / "sql" / "migrations"

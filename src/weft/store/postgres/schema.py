@@ -17,12 +17,11 @@ Row security is the second barrier after the `WHERE namespace = ...` of each sta
 
 and the policy of each table compares that setting with the row: `namespace = current_setting('weft.namespace', TRUE)`.
 Without the setting a transaction sees no rows. Policies are forced, so they apply to the owner of the tables too, but
-not to roles with BYPASSRLS. The owner and its members may in addition read names of namespaces and `weft.chunk_term`,
-and manage `weft.api_key`. Other roles use functions that run with the rights of the owner:
+not to roles with BYPASSRLS. The owner and its members may in addition read names of namespaces, and manage
+`weft.api_key`. Other roles use functions that run with the rights of the owner:
 
-    weft.search_terms, weft.find_holders    chunks of the bound namespace; row security would disable the GIN index
-    weft.find_key                           the key with an exact id and digest
-    weft.count_keys                         number of keys
+    weft.find_key      the key with an exact id and digest
+    weft.count_keys    number of keys
 
 Partitions have row security without a policy, so that they can only be reached through their table.
 
@@ -39,16 +38,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from uuid import uuid4
 
 import psycopg
-from pgvector.psycopg import register_vector
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
-from weft.store.sql_files import load_citus_script, load_migrations, load_schema
+from weft.store.sql_files import load_migrations, load_schema
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +61,8 @@ MIN_SERVER_VERSION = 140000
 ROW_SECURITY_VERSION = 4
 """Schema version from which partitions have row security too."""
 
-TERM_SECRET_VERSION = 5
-"""Schema version from which terms are hashed with the secret of their namespace."""
+POSTINGS_VERSION = 11
+"""Schema version from which postings are packed."""
 
 CLOSED = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
 """Actions that hide all rows of a table without a policy."""
@@ -129,7 +126,6 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
         state = read_state(db)
         if state.version:
             return False
-        has_citus = state.has_citus
         with db.transaction():
             for statement in statements(
                 load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db)
@@ -138,8 +134,6 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
                     _distribute(db, _TABLE.findall(load_schema("postgres")))
                     state = ServerState(version=0, has_citus=False, pgvector=state.pgvector)
                 db.execute(statement)
-            if has_citus:
-                _open_terms(db)
             db.execute("INSERT INTO weft.schema_version (version, step) VALUES (%s, 0)", [newest()])
     return True
 
@@ -266,21 +260,17 @@ def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool
     """Run the part of a migration that depends on the content of the database. It is idempotent."""
     if version == ROW_SECURITY_VERSION:
         _close_partitions(db)
-        if has_citus:
-            _open_terms(db)
-    if version == TERM_SECRET_VERSION:
-        _rehash_terms(db, has_citus=has_citus)
+    if version == POSTINGS_VERSION:
+        _pack_postings(db, has_citus=has_citus)
 
 
-def _rehash_terms(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
-    """Create the missing secrets of namespaces and hash their terms again, one transaction per namespace."""
-    register_vector(db)
-    for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE secret IS NULL ORDER BY 1").fetchall():
+def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
+    """Build the postings of all namespaces from the terms of their chunks, one transaction per namespace."""
+    for (name,) in db.execute("SELECT namespace FROM weft.namespace ORDER BY 1").fetchall():
         with db.transaction():
             session = PostgresSession(db, samples={}, has_citus=has_citus)
             session.bind(name)
             session.lock(name)
-            session.run("write_secret", {"name": name, "secret": uuid4()})
             session.rebuild_terms(name)
 
 
@@ -289,12 +279,6 @@ def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:
     partitions = "SELECT c.oid::regclass::text FROM pg_class AS c WHERE c.relispartition AND c.relkind = 'r' AND "
     for (name,) in db.execute(f"{partitions} c.relnamespace = 'weft'::regnamespace ORDER BY 1").fetchall():
         db.execute(f"ALTER TABLE {name} {CLOSED}")
-
-
-def _open_terms(db: psycopg.Connection[TupleRow]) -> None:
-    """Let all roles read the keyword index, because functions with the rights of the owner do not work on Citus."""
-    for statement in statements(load_citus_script()):
-        db.execute(statement)
 
 
 def _vector_schema(db: psycopg.Connection[TupleRow]) -> str:

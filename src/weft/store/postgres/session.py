@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
 
-REMEMBERED = frozenset({"count_facts", "find_calibration", "find_namespace", "list_models", "namespace_secret"})
+REMEMBERED = frozenset({"count_facts", "find_calibration", "find_namespace", "list_models"})
 """Statements that several parts of a question repeat. In a snapshot, the same values give the same rows."""
 
 
@@ -57,10 +57,11 @@ class PostgresSession:
         self._term_counts: dict[Namespace, dict[str, int]] = {}
         """Document frequencies of the terms that were read in a snapshot; 0 for absent terms."""
         self._bound = ""
+        self.added_chunks = 0
+        """Chunks by which the namespace has grown in this transaction."""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
-        self._secrets: dict[Namespace, bytes] = {}
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -73,9 +74,15 @@ class PostgresSession:
         return list(self._remembered[key])
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
+        if name == "touch_namespace":
+            self.added_chunks += values["chunks"]
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
         return cursor.fetchall() if cursor.description else []
+
+    def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a statement whose rows are sent in binary format, for bytes."""
+        return self._db.execute(statement(name), values, binary=True).fetchall()
 
     def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         self._streams += 1
@@ -181,19 +188,6 @@ class PostgresSession:
         return vectors.search_fact_texts(self, namespace, vector, model=model, at=at, limit=limit)
 
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
-
-    def term_secret(self, namespace: Namespace) -> bytes:
-        """
-        Return the key of the term hashes of a namespace; empty if it does not exist.
-
-        Each transaction reads it again, because another process may have dropped and created the namespace.
-        """
-        if namespace not in self._secrets:
-            found = self.one("namespace_secret", {"name": namespace})
-            if found is None:
-                return b""
-            self._secrets[namespace] = found.bytes
-        return self._secrets[namespace]
 
     def term_changes(self, namespace: Namespace) -> terms.TermChanges:
         return terms.TermChanges(self, namespace=namespace)

@@ -1,97 +1,102 @@
 """
-Keyword search in PostgreSQL: BM25 in three steps, from many approximate candidates to few exact scores.
+Keyword search in PostgreSQL: BM25 over packed postings.
 
-A chunk has one row in `weft.chunk_term`. Terms are stored as 63-bit numbers (`term_number`): hashes keyed with the
-secret of the namespace. So the GIN index over all namespaces never leads from one namespace to another. Words cannot
-be looked up in it without the secret (here 16 zero bytes):
+One row of `weft.posting` has the namespace, a term, a block number and the packed entries of the block. A block covers
+4,096 consecutive chunk numbers, and has five bytes per chunk that contains the term, in any order. Example: chunk 4,099
+has 120 terms and contains `fox` twice; chunk 8,193 has 48 terms and contains it once:
 
-    "fox fox owl"   held     {916088246399846013, 3428793422154802703}   owl, fox: ascending, with a GIN index
-                    counts   {1, 2}                                      frequencies
-                    length   3
-                    weights  {154802703: 1.375, 399846013: 1.0}          fox, owl: saturated frequencies at the
-                                                                         number modulo SPARSE_DIMENSIONS
+    chunk 4,099 = 1 x 4,096 + 3    term fox, block 1    03 00 02 78 00
+    chunk 8,193 = 2 x 4,096 + 1    term fox, block 2    01 00 01 30 00
+                                                        |     |  |
+                                                        |     |  length of the chunk in terms, 2 bytes, at most 65,535
+                                                        |     frequency, at most 255
+                                                        place in the block, 2 bytes
 
-1. Candidates: chunks that contain one of the rarest query terms, `held && {3428793422154802703}`.
-2. Order: inner product of `weights` and the idf values of all query terms, computed by pgvector.
-3. Exact scores: BM25 from frequencies and lengths, for the first candidates only.
+A new chunk is appended to the blocks of its terms without reading them; a changed or deleted chunk rewrites its blocks.
 
-Step 2 is approximate, because `weights` contain the mean chunk length at the time of the write; step 3 uses the current
-one. Example: the query `the quick axolotl`, limit 10, with the terms in 900,000, 3,000 and 40 chunks:
+A query first reads all postings of its rarer terms. The other terms can add at most `idf x (K1 + 1)` each. If that
+lifts no other chunk to the first places, only the blocks of the best candidates are read for them. Example: the query
+`the quick axolotl`, with the terms in 900,000, 3,000 and 40 chunks:
 
-    candidates of axolotl, quick    3,040 <= MIN_CANDIDATES, so both terms are taken
-    tenth best exact score          9.1
+    postings of axolotl, quick      3,040 <= MAX_FIRST_POSTINGS, so both terms are read
+    tenth best score                9.1
     bound of the remaining terms    idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
 """
 
 from __future__ import annotations
 
 import json
+import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from hashlib import blake2b
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
-from pgvector import SparseVector
+from numpy.typing import NDArray
 
-from weft.rank.bm25 import K1, B, ceiling, idf, term_scores
+from weft.rank.bm25 import K1, ceiling, idf, term_scores
 from weft.records import Filter, Hit, Ranking
-from weft.store.relational.filters import bind
-from weft.store.relational.session import Namespace, Session
+from weft.store.postgres.filters import filter_chunks
+from weft.store.relational.session import Namespace, Row, Session
 
-SPARSE_DIMENSIONS = 1_000_000_000
-"""Dimensions of the sparse vectors: the maximum of pgvector, to make collisions of two terms rare."""
+CHUNKS_PER_BLOCK = 4_096
+"""Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
 
-MAX_SPARSE_TERMS = 16_000
-"""Terms of a chunk in its sparse vector, the maximum of pgvector; a chunk with more keeps the most frequent."""
-
-MIN_CANDIDATES = 4_096
-"""Minimum number of chunks from the rarest query terms; with fewer, more frequent terms are searched too."""
+MAX_FIRST_POSTINGS = 20_000
+"""Postings of the rarer terms that a query reads at once; more cost more than the check of a bound."""
 
 EXACT_PLACES = 10
-"""Number of exact top ranks: the search continues until no other chunk can reach them."""
+"""Number of exact top ranks: common terms are read completely if another chunk could reach them."""
 
-EXTRA_CANDIDATES = 50
-"""Candidates beyond the limit whose exact scores are computed."""
+EXTRA_CANDIDATES = 200
+"""Candidates beyond the limit for which the common terms are read."""
 
-MAX_RESCORED = 4_096
-"""Maximum number of candidates whose exact scores are computed."""
+MAX_SUMMED_SPAN = 2_000_000
+"""Span of chunk numbers up to which scores are summed in an array (16 MB), without sorting the numbers."""
 
-Scored = tuple[float, str, int]
-"""Negated score, id and number of a chunk; sorts by score, then by id."""
+REBUILT_CHUNKS = 2_000
+"""Chunks whose postings a rebuild writes at once."""
 
-MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
-"""Largest stored frequency and chunk length, as in the SQLite store."""
+ENTRY = struct.Struct("<HBH")
+"""Place in the block, frequency (at most 255), length of the chunk in terms (at most 65,535)."""
 
+_ENTRY_TYPE = np.dtype([("place", "<u2"), ("frequency", "u1"), ("length", "<u2")])
 
-@lru_cache(maxsize=100_000)
-def term_number(secret: bytes, term: str) -> int:
-    """Return the number of a term in the namespace with this secret: 63 bits, the same on every machine."""
-    text = term.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8, key=secret).digest(), "little") >> 1
+Block = tuple[str, int]
+"""Term and number of a block."""
 
 
 class _Session(Session, Protocol):
-    def term_secret(self, namespace: Namespace) -> bytes: ...
+    def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
 
 
 class TermChanges:
-    """Collects the changes of a transaction to the keyword index and applies them once."""
+    """Collects the changes of a transaction to the postings and applies them once."""
 
     def __init__(self, db: _Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
-        self._written: dict[int, tuple[Mapping[str, int], int]] = {}
+        self._removed: dict[Block, set[int]] = defaultdict(set)
+        self._added: dict[Block, dict[int, bytes]] = defaultdict(dict)
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
-        self._counts.subtract(list(terms))
-        self._written.pop(number, None)
+        block, place = divmod(number, CHUNKS_PER_BLOCK)
+        for term in terms:
+            self._counts[term] -= 1
+            self._removed[term, block].add(place)
+            self._added[term, block].pop(place, None)
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        self._counts.update(terms.keys())
-        self._written[number] = (terms, length)
+        block, place = divmod(number, CHUNKS_PER_BLOCK)
+        for term, frequency in terms.items():
+            self._counts[term] += 1
+            self._added[term, block][place] = ENTRY.pack(place, min(frequency, 255), min(length, 65_535))
+
+    def blocks(self) -> dict[Block, bytes]:
+        """Return the blocks of the added chunks alone."""
+        return {at: b"".join(added[place] for place in sorted(added)) for at, added in self._added.items() if added}
 
     def apply(self) -> None:
         key = {"namespace": self._namespace}
@@ -101,19 +106,27 @@ class TermChanges:
             self._db.run("count_term", {**key, "counts": json.dumps(rows, ensure_ascii=False)})
         if any(count < 0 for count in counts.values()):
             self._db.run("drop_terms", key)
-        mean = self._mean_length()
-        secret = self._db.term_secret(self._namespace)
-        written = [
-            {**key, "chunk": number, **_columns(secret, terms, length=length, mean=mean)}
-            for number, (terms, length) in sorted(self._written.items())
-        ]
-        self._db.run_many("write_chunk_term", written)
+        added = self.blocks()
+        appended = sorted(added.keys() - self._removed.keys())
+        if appended:
+            values = {**_columns(appended), "entries": [added[at] for at in appended]}
+            self._db.run("append_postings", {**key, **values})
+        self._rewrite(added)
 
-    def _mean_length(self) -> float:
-        rows = self._db.run("find_namespace", {"name": self._namespace})
-        _, _, chunks, length = rows[0] if rows else ("", 0, 0, 0)
-        lengths = [length for _, length in self._written.values()]
-        return float((length + sum(lengths)) / max(chunks + len(lengths), 1))
+    def _rewrite(self, added: Mapping[Block, bytes]) -> None:
+        """Write the blocks from which chunks were removed; delete those that became empty."""
+        wanted = sorted(self._removed)
+        stored = read_blocks(self._db, self._namespace, wanted)
+        written, deleted = [], []
+        for at in wanted:
+            entries = _without(stored.get(at, b""), self._removed[at]) + added.get(at, b"")
+            row = {"namespace": self._namespace, "term": at[0], "block": at[1]}
+            if entries:
+                written.append({**row, "entries": entries})
+            elif at in stored:
+                deleted.append(row)
+        self._db.run_many("write_posting", written)
+        self._db.run_many("delete_posting", deleted)
 
 
 def search(
@@ -126,34 +139,74 @@ def search(
     total: int,
     mean_length: float,
 ) -> Ranking:
-    """
-    Rank the chunks that pass a filter by BM25.
-
-    The first `EXACT_PLACES` are exact; later ones come from the chunks of the rarer terms. The bound for other chunks
-    is estimated from the candidates. A chunk can lose a rank if the mean length has changed by a large factor.
-    """
+    """Rank the chunks that pass a filter by BM25. The first `EXACT_PLACES` ranks are exact; ties by id."""
     terms = list(dict.fromkeys(query_terms))
     counts = db.count_terms(namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
-    maximum = ceiling(list(idfs.values()))
-    known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
-    values: dict[str, Any] = {"namespace": namespace}
-    secret = db.term_secret(namespace)
-    values["weights"] = _sparse({term: idfs[term] for term in known}, secret)
-    if where:
-        allowed = [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
-        values["numbers"] = json.dumps(allowed)
-    best: list[Scored] = []
-    for rarest in _prefixes(known, counts):
-        values["held"] = [term_number(secret, term) for term in rarest]
-        rescore = partial(_rescore, db, namespace, terms=known, idfs=idfs, mean_length=mean_length)
-        statement = "search_terms_among" if where else "search_terms"
-        best = _best(db, statement, values, limit=limit, rescore=rescore)
-        bound = sum(idfs[term] for term in known[len(rarest) :]) * (K1 + 1)
-        if len(best) >= min(limit, EXACT_PLACES) and _last_exact_score(best, limit=limit) >= bound:
-            break
-    hits = tuple(Hit(id, rank, -score) for rank, (score, id, _) in enumerate(best[:limit], start=1))
-    return Ranking(hits=hits, ceiling=maximum)
+    known = sorted(counts, key=lambda term: (counts[term], term))
+    allowed = np.array(filter_chunks(db, namespace, where), dtype=np.int64) if where else None
+    scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
+    rarer = known[: _count_rarer(known, counts)]
+    common = known[len(rarer) :]
+    scorer.add(rarer, _read_terms(db, namespace, rarer))
+    bound = sum(idfs[term] for term in common) * (K1 + 1)
+    last = scorer.score_at(min(limit, EXACT_PLACES))
+    if common and last >= bound:
+        blocks = scorer.keep_best(limit + EXTRA_CANDIDATES, at_least=last - bound)
+        scorer.add(common, _read_terms(db, namespace, common, blocks=blocks), is_complete=False)
+    elif common:
+        scorer.add(common, _read_terms(db, namespace, common))
+    hits = _best(db, namespace, scorer, limit=limit)
+    return Ranking(hits=hits, ceiling=ceiling(list(idfs.values())))
+
+
+class _Scorer:
+    """Sum of the scores of chunks over terms."""
+
+    def __init__(self, idfs: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None) -> None:
+        self._idfs = idfs
+        self._mean_length = mean_length
+        self._allowed = allowed
+        self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        """Numbers of the chunks, ascending."""
+        self.scores: NDArray[Any] = np.empty(0)
+
+    def add(self, terms: Sequence[str], postings: Mapping[str, Sequence[Row]], *, is_complete: bool = True) -> None:
+        """Add the scores of terms, rarest first. Unless `is_complete`, chunks without a score are left out."""
+        numbers, scores = [self.numbers], [self.scores]
+        for term in terms:
+            found, entries = _unpack(postings.get(term, ()))
+            kept = self._is_allowed(found) if is_complete else np.isin(found, self.numbers)
+            found, entries = found[kept], entries[kept]
+            frequencies, lengths = (entries[name].astype(np.float64) for name in ("frequency", "length"))
+            numbers.append(found)
+            scores.append(term_scores(frequencies, lengths, weight=self._idfs[term], mean_length=self._mean_length))
+        self.numbers, self.scores = _sum(np.concatenate(numbers), np.concatenate(scores))
+
+    def _is_allowed(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.ones(len(numbers), dtype=bool) if self._allowed is None else np.isin(numbers, self._allowed)
+
+    def score_at(self, place: int) -> float:
+        """Return the score at a rank, from 1; -1 if there are fewer chunks."""
+        if len(self.scores) < place:
+            return -1.0
+        return float(np.partition(self.scores, len(self.scores) - place)[len(self.scores) - place])
+
+    def keep_best(self, count: int, *, at_least: float = np.inf) -> list[int]:
+        """Keep the `count` best chunks, those of equal score and those of a score `at_least`; return their blocks."""
+        kept = self.scores >= min(at_least, self.score_at(min(count, len(self.scores))))
+        self.numbers, self.scores = self.numbers[kept], self.scores[kept]
+        blocks: list[int] = np.unique(self.numbers // CHUNKS_PER_BLOCK).tolist()
+        return blocks
+
+
+def _best(db: Session, namespace: Namespace, scorer: _Scorer, *, limit: int) -> tuple[Hit, ...]:
+    if len(scorer.numbers) > limit:
+        scorer.keep_best(limit)
+    scores: dict[int, float] = dict(zip(scorer.numbers.tolist(), scorer.scores.tolist(), strict=True))
+    rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(list(scores))}) if scores else []
+    ordered = sorted((-scores[number], id) for number, id in rows)
+    return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(ordered[:limit], start=1))
 
 
 def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
@@ -168,137 +221,126 @@ def find_chunks_with_terms(
     """
     Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
 
-    The group with the lowest document frequency supplies the candidates.
+    All postings of the group with the lowest document frequency are read, then only the blocks of the remaining
+    chunks. A statement serves one group of every entry.
     """
-    found: dict[str, set[int]] = {name: set() for name in wanted}
     counts = db.count_terms(namespace, {term for groups in wanted.values() for group in groups for term in group})
-    secret = db.term_secret(namespace) if counts else b""
-    rows = []
-    for name, groups in wanted.items():
-        known = [[term for term in sorted(group) if term in counts] for group in groups if group]
+    groups: dict[str, list[list[str]]] = {}
+    for name, some in wanted.items():
+        known = [[term for term in sorted(group) if term in counts] for group in some if group]
         if known and all(known):
-            known.sort(key=lambda group: sum(counts[term] for term in group))
-            first, *rest = [[term_number(secret, term) for term in group] for group in known]
-            rows.append([name, first, rest])
-    values = {"namespace": namespace, "wanted": json.dumps(rows, ensure_ascii=False)}
-    for name, chunk in db.run("holders", values) if rows else ():
-        found[name].add(chunk)
+            groups[name] = sorted(known, key=lambda group: sum(counts[term] for term in group))
+    first = {term for known in groups.values() for term in known[0]}
+    postings = _read_terms(db, namespace, sorted(first)) if first else {}
+    found: dict[str, set[int]] = {name: set() for name in wanted}
+    for name, known in groups.items():
+        found[name] = {number for term in known[0] for number in _numbers(postings.get(term, ()))}
+    for level in range(1, max((len(known) for known in groups.values()), default=0)):
+        left = {name: known[level] for name, known in groups.items() if level < len(known) and found[name]}
+        blocks = {
+            (term, number // CHUNKS_PER_BLOCK)
+            for name, group in left.items()
+            for term in group
+            for number in found[name]
+        }
+        by_term: dict[str, list[Row]] = defaultdict(list)
+        for (term, block), entries in read_blocks(db, namespace, sorted(blocks)).items():
+            by_term[term].append((block, entries))
+        for name, group in left.items():
+            found[name] &= {number for term in group for number in _numbers(by_term[term])}
     return found
 
 
 def are_sound(db: _Session, namespace: Namespace) -> bool:
-    """Return True if the keyword index matches the terms of the chunks."""
+    """Return True if the postings match the terms of the chunks."""
+    changes = TermChanges(db, namespace=namespace)
     counts: Counter[str] = Counter()
-    secret = db.term_secret(namespace)
-    for _, text, length, *stored in db.stream("all_chunk_terms", {"namespace": namespace}):
+    for number, text, length in db.stream("all_terms", {"namespace": namespace}):
         terms = json.loads(text)
         counts.update(terms.keys())
-        expected = _columns(secret, terms, length=length, mean=1.0)
-        if stored != [expected["held"], expected["counts"], expected["length"]]:
-            return False
-    return dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
+        changes.add(number, terms, length=length)
+    rows = db.run_binary("all_postings", {"namespace": namespace})
+    stored = {(term, block): _ordered(entries) for term, block, entries in rows}
+    return stored == changes.blocks() and dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
 
 
 def rebuild(db: _Session, namespace: Namespace) -> int:
     """Build the keyword index again from the terms of the chunks; return the number of chunks."""
     rows = db.run("all_terms", {"namespace": namespace})
-    for name in ("delete_chunk_terms", "delete_terms"):
+    for name in ("delete_postings", "delete_terms"):
         db.run(name, {"namespace": namespace})
-    changes = TermChanges(db, namespace=namespace)
-    for number, terms, length in rows:
-        changes.add(number, json.loads(terms), length=length)
-    changes.apply()
+    remaining = iter(rows)
+    while some := list(islice(remaining, REBUILT_CHUNKS)):
+        changes = TermChanges(db, namespace=namespace)
+        for number, terms, length in some:
+            changes.add(number, json.loads(terms), length=length)
+        changes.apply()
     return len(rows)
 
 
-def _prefixes(known: Sequence[str], counts: Mapping[str, int]) -> Iterator[Sequence[str]]:
-    """Yield growing prefixes of `known`, which is ordered by rarity: the rarest terms first, in the end all."""
-    wanted, reached = MIN_CANDIDATES, 0
+def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> dict[Block, bytes]:
+    """Return the stored blocks among the wanted ones."""
+    rows = db.run_binary("postings_at", {"namespace": namespace, **_columns(wanted)}) if wanted else []
+    return {(term, block): entries for term, block, entries in rows}
+
+
+def _read_terms(
+    db: _Session, namespace: Namespace, terms: Sequence[str], *, blocks: Sequence[int] | None = None
+) -> dict[str, list[Row]]:
+    """Return block number and entries of the blocks of each term, of all blocks or of some."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    values = {"namespace": namespace, "terms": list(terms), "every": blocks is None, "blocks": list(blocks or ())}
+    for term, block, entries in db.run_binary("postings_of", values) if terms else ():
+        found[term].append((block, entries))
+    return found
+
+
+def _count_rarer(known: Sequence[str], counts: Mapping[str, int]) -> int:
+    """Return the number of terms, rarest first, whose postings a query reads at once; at least one."""
+    read = 0
     for place, term in enumerate(known):
-        if place and reached + counts[term] > wanted:
-            yield known[:place]
-            wanted = max(4 * wanted, reached + counts[term])
-        reached += counts[term]
-    if known:
-        yield known
+        read += counts[term]
+        if place and read > MAX_FIRST_POSTINGS:
+            return place
+    return len(known)
 
 
-def _rescore(
-    db: _Session,
-    namespace: Namespace,
-    chunks: Sequence[int],
-    *,
-    terms: Sequence[str],
-    idfs: Mapping[str, float],
-    mean_length: float,
-) -> list[Scored]:
-    """Return chunks with exact scores, best first; ties by id."""
-    if not chunks:
-        return []
-    secret = db.term_secret(namespace)
-    held = [term_number(secret, term) for term in terms]
-    rows = db.run("chunk_frequencies", {"namespace": namespace, "chunks": list(chunks), "held": held})
-    lengths = np.array([length for _, _, length, _ in rows], dtype=np.float64)
-    frequencies = np.array([counts for *_, counts in rows], dtype=np.float64)
-    scores = np.zeros(len(rows))
-    for column, term in enumerate(terms):
-        scores += term_scores(frequencies[:, column], lengths, weight=idfs[term], mean_length=mean_length)
-    return sorted((-score, id, number) for score, (number, id, *_) in zip(scores.tolist(), rows, strict=True))
+def _columns(blocks: Sequence[Block]) -> dict[str, list[Any]]:
+    return {"terms": [term for term, _ in blocks], "blocks": [block for _, block in blocks]}
 
 
-def _best(
-    db: Session,
-    statement: str,
-    values: Mapping[str, Any],
-    *,
-    limit: int,
-    rescore: Callable[[Sequence[int]], list[Scored]],
-) -> list[Scored]:
-    """
-    Return the candidates of a statement with exact scores.
-
-    Fetch four times as many while other chunks may score higher.
-    """
-    candidates = limit + EXTRA_CANDIDATES
-    while True:
-        found: dict[int, float] = dict(db.run(statement, {**values, "looks": candidates}))
-        best = rescore(list(found))
-        if len(found) < candidates or candidates >= MAX_RESCORED:
-            return best
-        if _last_exact_score(best, limit=limit) > _bound_of_others(best, found):
-            return best
-        candidates *= 4
+def _unpack(rows: Sequence[Row]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the chunk numbers of the entries of blocks, and the entries."""
+    entries = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_ENTRY_TYPE)
+    counts = [len(blob) // ENTRY.size for _, blob in rows]
+    first = np.repeat(np.array([block for block, _ in rows], dtype=np.int64) * CHUNKS_PER_BLOCK, counts)
+    return first + entries["place"], entries
 
 
-def _last_exact_score(best: Sequence[Scored], *, limit: int) -> float:
-    """Return the score at the last rank that must be exact."""
-    negated, _, _ = best[min(limit, EXACT_PLACES) - 1]
-    return -negated
+def _sum(numbers: NDArray[np.int64], scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the distinct numbers, ascending, with the sums of their scores, which are positive."""
+    if not len(numbers):
+        return numbers, scores
+    low = int(numbers.min())
+    if int(numbers.max()) - low < MAX_SUMMED_SPAN:
+        sums = np.bincount(numbers - low, weights=scores)
+        places = np.flatnonzero(sums)
+        return places + low, sums[places]
+    distinct, slots = np.unique(numbers, return_inverse=True)
+    return distinct, np.bincount(slots, weights=scores)
 
 
-def _bound_of_others(best: Sequence[Scored], found: Mapping[int, float]) -> float:
-    """Return the highest score of a chunk that was not found: the last approximate score times the largest ratio."""
-    ratio = max(-score / max(found[number], 1e-9) for score, _, number in best)
-    return min(found.values()) * max(ratio, 1.0) * (1 + 1e-6)
+def _numbers(rows: Sequence[Row]) -> list[int]:
+    numbers: list[int] = _unpack(rows)[0].tolist()
+    return numbers
 
 
-def _columns(secret: bytes, terms: Mapping[str, int], *, length: int, mean: float) -> dict[str, object]:
-    """Return the columns of `weft.chunk_term` for a chunk."""
-    norm = K1 * (1 - B + B * length / max(mean, 1e-9))
-    kept = sorted(terms, key=lambda term: (-terms[term], term))[:MAX_SPARSE_TERMS]
-    saturated = {term: terms[term] * (K1 + 1) / (terms[term] + norm) for term in kept}
-    numbered = sorted((term_number(secret, term), min(count, MAX_FREQUENCY)) for term, count in terms.items())
-    return {
-        "held": [number for number, _ in numbered],
-        "counts": [count for _, count in numbered],
-        "length": min(length, MAX_LENGTH),
-        "weights": _sparse(saturated, secret),
-    }
+def _without(entries: bytes, places: Collection[int]) -> bytes:
+    """Return a block without some places."""
+    read = np.frombuffer(entries, dtype=_ENTRY_TYPE)
+    return read[~np.isin(read["place"], list(places))].tobytes()
 
 
-def _sparse(weights: Mapping[str, float], secret: bytes) -> SparseVector:
-    """Return weights by term as a sparse vector; terms with the same remainder are added up."""
-    places: dict[int, float] = defaultdict(float)
-    for term, weight in weights.items():
-        places[term_number(secret, term) % SPARSE_DIMENSIONS] += weight
-    return SparseVector(dict(sorted(places.items())), SPARSE_DIMENSIONS)
+def _ordered(entries: bytes) -> bytes:
+    """Return a block in the order of places."""
+    return np.sort(np.frombuffer(entries, dtype=_ENTRY_TYPE), order="place").tobytes()

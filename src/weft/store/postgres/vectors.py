@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Filter, Hit, Ranking, Vector
-from weft.store.relational.filters import bind
+from weft.store.postgres.filters import filter_chunks
 from weft.store.relational.session import Namespace, Row, Session
 
 MAX_EXACT_ROWS = 20_000
@@ -52,13 +52,13 @@ class _Session(Session, Protocol):
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
     """Rank the chunks that pass a filter by cosine."""
     values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    chosen = _filtered(db, namespace, where) if where else []
+    chosen = filter_chunks(db, namespace, where) if where else []
     ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
     if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         rows = db.run("search_vector", {**values, "everything": not where, "numbers": json.dumps(chosen)})
         return _with_statistics(rows)
     if where and len(chosen) <= MAX_EXACT_ROWS:
-        rows = db.run("search_vector_among", {**values, "numbers": json.dumps(chosen)})
+        rows = db.run("search_vector_among", {**values, "chunks": chosen})
     else:
         wanted = limit * FILTERED_CANDIDATES_FACTOR if where else limit
         rows = _search_index(db, "search_vector_index", values, limit=wanted, dimension=len(vector))
@@ -104,10 +104,6 @@ def search_fact_texts(
         return [(id, score) for id, score in db.run("search_fact_texts", values)]
     rows = _search_index(db, "search_fact_texts_index", values, limit=limit, dimension=len(vector))
     return [(id, score) for id, score in rows]
-
-
-def _filtered(db: _Session, namespace: Namespace, where: Filter) -> list[int]:
-    return [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
 
 
 def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:

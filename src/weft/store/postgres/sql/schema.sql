@@ -16,8 +16,7 @@ CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
     chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
-    length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
-    secret uuid NOT NULL DEFAULT gen_random_uuid() -- key of the hashes in `chunk_term`
+    length bigint NOT NULL DEFAULT 0       -- number of terms of all chunks, for BM25
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -41,6 +40,7 @@ CREATE TABLE weft.label (
     document bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
     value text COLLATE "C" NOT NULL,       -- may exceed the maximum size of an index key
+    beginning text COLLATE "C" GENERATED ALWAYS AS (left(value, 100)) STORED, -- row security bars expression indexes
     PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
@@ -54,7 +54,7 @@ CREATE TABLE weft.chunk (
     start_line integer NOT NULL,
     end_line integer NOT NULL,
     text text COLLATE "C" NOT NULL,
-    terms jsonb NOT NULL,                  -- term and frequency; source of `chunk_term` and `term`
+    terms jsonb NOT NULL,                  -- term and frequency; source of `posting` and `term`
     length integer NOT NULL,               -- sum of these frequencies
     start_time bigint,                     -- earliest time of its turns, microseconds since 1970; NULL: no conversation
     end_time bigint,
@@ -62,15 +62,13 @@ CREATE TABLE weft.chunk (
     UNIQUE (namespace, id)
 ) /* by namespace */;
 
--- Keyword index, one row per chunk. Derived from chunk.terms only.
-CREATE TABLE weft.chunk_term (
+-- Keyword index: packed postings. Derived from chunk.terms only.
+CREATE TABLE weft.posting (
     namespace text COLLATE "C" NOT NULL,
-    chunk bigint NOT NULL,
-    held bigint[] NOT NULL,                -- hash of each of its terms, keyed with the secret of the namespace
-    counts smallint[] NOT NULL,            -- frequency of each term, at most 255
-    length integer NOT NULL,               -- number of its terms, at most 65,535
-    weights sparsevec(1000000000) NOT NULL, -- weight of each term, at the mean length when it was written
-    PRIMARY KEY (namespace, chunk)
+    term text COLLATE "C" NOT NULL,
+    block bigint NOT NULL,                 -- number of the chunk, divided by 4,096
+    entries bytea NOT NULL,                -- layout: weft/store/postgres/terms.py
+    PRIMARY KEY (namespace, term, block)
 ) /* by namespace */;
 
 -- Document frequencies. Derived from chunk.terms only.
@@ -337,13 +335,12 @@ ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.chunk_term ADD FOREIGN KEY (namespace, chunk)
-REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, chunk)
@@ -370,10 +367,10 @@ ALTER TABLE weft.fact_text_vector ADD FOREIGN KEY (namespace, fact)
     REFERENCES weft.fact (namespace, number) ON DELETE CASCADE;
 
 CREATE INDEX label_by_document ON weft.label (namespace, document);
-CREATE INDEX chunk_by_document ON weft.chunk (namespace, document, ordinal);
+CREATE INDEX label_by_value ON weft.label (namespace, key, beginning, document);
+CREATE INDEX chunk_by_document ON weft.chunk (namespace, document, ordinal) INCLUDE (number);
 CREATE INDEX chunk_by_time ON weft.chunk (namespace, start_time, end_time, document, number)
 WHERE start_time IS NOT NULL;
-CREATE INDEX chunk_term_held ON weft.chunk_term USING gin (held);
 CREATE UNIQUE INDEX one_active_model ON weft.model (namespace) WHERE active;
 CREATE INDEX chunk_vector_by_chunk ON weft.chunk_vector (namespace, chunk);
 CREATE INDEX nomination_by_vote ON weft.nomination (namespace, key, vote, document);
@@ -431,12 +428,9 @@ ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
 CREATE POLICY owner_reads ON weft.namespace FOR SELECT TO CURRENT_USER USING (TRUE);
 
--- Row security would disable the index of terms, because && is not leakproof. So the owner reads all rows, and other
--- roles search through functions with the rights of the owner.
-ALTER TABLE weft.chunk_term ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.chunk_term FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.chunk_term USING (namespace = current_setting('weft.namespace', TRUE));
-CREATE POLICY owner_reads ON weft.chunk_term FOR SELECT TO CURRENT_USER USING (TRUE);
+ALTER TABLE weft.posting ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.posting FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.posting USING (namespace = current_setting('weft.namespace', TRUE));
 
 -- Keys are checked before a namespace is bound, so other roles see none; functions look up one key.
 ALTER TABLE weft.api_key ENABLE ROW LEVEL SECURITY;
@@ -535,37 +529,7 @@ ALTER TABLE weft.llm_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.llm_run FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.llm_run USING (namespace = current_setting('weft.namespace', TRUE));
 
--- Functions with the rights of the owner. The first two answer for the namespace of the transaction only.
--- `vector_schema` stands for the schema of pgvector. Operators that an object in it could replace are qualified.
-
--- Chunks with any of the wanted terms, by the approximate score of all terms.
-CREATE FUNCTION weft.search_terms(tenant text, wanted bigint[], query sparsevec, among bigint[], looks bigint)
-RETURNS TABLE (chunk bigint, score double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, vector_schema, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$BEGIN RETURN QUERY
-SELECT t.chunk, -(t.weights <#> query) FROM weft.chunk_term AS t
-WHERE t.namespace = tenant AND tenant = current_setting('weft.namespace', TRUE)
-    AND t.held OPERATOR(pg_catalog.&&) wanted AND (among IS NULL OR t.chunk = ANY (among))
-ORDER BY t.weights <#> query
-LIMIT looks; END$$;
-
--- For each entry, the chunks that contain a term of each of its groups; the first group is the rarest.
-CREATE FUNCTION weft.find_holders(tenant text, wanted jsonb)
-RETURNS TABLE (name text, chunk bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$BEGIN RETURN QUERY
-SELECT w.value ->> 0, h.chunk FROM jsonb_array_elements(wanted) AS w (value)
-CROSS JOIN LATERAL (
-    SELECT t.chunk FROM weft.chunk_term AS t
-    WHERE t.namespace = tenant AND tenant = current_setting('weft.namespace', TRUE)
-        AND t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(w.value -> 1) AS f (value))
-        AND NOT EXISTS (
-            SELECT 1 FROM jsonb_array_elements(w.value -> 2) AS g (value)
-            WHERE NOT t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(g.value) AS f (value))
-        )
-) AS h; END$$;
+-- Functions with the rights of the owner.
 
 CREATE FUNCTION weft.find_key(key_id text, key_digest text)
 RETURNS SETOF weft.api_key LANGUAGE plpgsql STABLE SECURITY DEFINER

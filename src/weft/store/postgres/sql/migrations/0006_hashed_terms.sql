@@ -1,2 +1,1 @@
--- All terms are hashed with a secret.
-ALTER TABLE weft.namespace ALTER COLUMN secret SET NOT NULL;
+-- Nothing is left to do: schema 12 drops the secrets.

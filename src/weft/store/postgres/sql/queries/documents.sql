@@ -22,12 +22,6 @@ SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOC
 -- name: write_namespace
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
 
--- name: namespace_secret
-SELECT secret FROM weft.namespace WHERE namespace = :name;
-
--- name: write_secret
-UPDATE weft.namespace SET secret = :secret WHERE namespace = :name;
-
 -- name: touch_namespace
 UPDATE weft.namespace
 SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
@@ -122,6 +116,32 @@ WHERE d.namespace = :namespace
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     )
+    AND (:any_time::boolean OR c.number IN (
+        SELECT t.number FROM weft.chunk AS t
+        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
+    ));
+
+-- name: filter_chunks_by_label
+-- The same for a filter with labels. With `is_plain` it has nothing else about documents.
+WITH labelled AS MATERIALIZED (
+    SELECT found.document FROM jsonb_array_elements(:labels::jsonb) WITH ORDINALITY AS wanted (value, nth)
+    CROSS JOIN LATERAL (
+        SELECT l.document FROM weft.label AS l
+        WHERE l.namespace = :namespace AND l.key = wanted.value ->> 0
+            AND l.beginning IN (left(wanted.value ->> 1, 100), left(wanted.value ->> 2, 100))
+            AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
+    ) AS found
+    GROUP BY found.document
+    HAVING count(DISTINCT wanted.nth) = jsonb_array_length(:labels::jsonb)
+)
+SELECT c.number FROM labelled JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = labelled.document
+WHERE (:is_plain::boolean OR EXISTS (
+        SELECT 1 FROM weft.document AS d
+        WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix) AND (
+            :all_documents::boolean
+            OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+        )
+    ))
     AND (:any_time::boolean OR c.number IN (
         SELECT t.number FROM weft.chunk AS t
         WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
@@ -242,12 +262,15 @@ ORDER BY s.score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_among
--- The same for given chunks of a large namespace, looked up one by one.
-SELECT c.id, 1 - (v.vector <=> :vector::vector) AS score
-FROM weft.chunk_vector AS v JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = v.chunk
-WHERE v.namespace = :namespace AND v.model = :model
-    AND v.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
-ORDER BY score DESC, c.id
+-- The same for given chunks of a large namespace, looked up one by one; only the best ones get their ids.
+SELECT c.id, best.score
+FROM (
+    SELECT v.chunk, 1 - (v.vector <=> :vector::vector) AS score FROM weft.chunk_vector AS v
+    WHERE v.namespace = :namespace AND v.model = :model AND v.chunk = ANY (:chunks::bigint[])
+    ORDER BY v.vector <=> :vector::vector
+    FETCH FIRST (:limit::bigint) ROWS WITH TIES
+) AS best JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = best.chunk
+ORDER BY best.score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_index
@@ -269,17 +292,40 @@ SELECT v.vector FROM weft.chunk_vector AS v
 WHERE v.namespace = :namespace AND v.model = :model AND abs(hashint8(v.chunk)::bigint) % :every::bigint = 0
 LIMIT :limit;
 
--- name: write_chunk_term
-INSERT INTO weft.chunk_term (namespace, chunk, held, counts, length, weights)
-VALUES (:namespace, :chunk, :held::bigint[], :counts::smallint[], :length, :weights::sparsevec)
-ON CONFLICT (namespace, chunk) DO UPDATE SET
-    held = excluded.held, counts = excluded.counts, length = excluded.length, weights = excluded.weights;
+-- name: append_postings
+-- Adds the entries of new chunks to their blocks, in any order.
+INSERT INTO weft.posting AS p (namespace, term, block, entries)
+SELECT n.namespace, a.term, a.block, a.entries
+FROM weft.namespace AS n
+CROSS JOIN unnest(:terms::text[], :blocks::bigint[], :entries::bytea[]) AS a (term, block, entries)
+WHERE n.namespace = :namespace
+ON CONFLICT (namespace, term, block) DO UPDATE SET entries = p.entries || excluded.entries;
 
--- name: delete_chunk_term
-DELETE FROM weft.chunk_term WHERE namespace = :namespace AND chunk = :chunk;
+-- name: write_posting
+INSERT INTO weft.posting (namespace, term, block, entries) VALUES (:namespace, :term, :block, :entries)
+ON CONFLICT (namespace, term, block) DO UPDATE SET entries = excluded.entries;
 
--- name: delete_chunk_terms
-DELETE FROM weft.chunk_term WHERE namespace = :namespace;
+-- name: delete_posting
+DELETE FROM weft.posting WHERE namespace = :namespace AND term = :term AND block = :block;
+
+-- name: delete_postings
+DELETE FROM weft.posting WHERE namespace = :namespace;
+
+-- name: postings_of
+SELECT p.term, p.block, p.entries FROM weft.posting AS p
+WHERE p.namespace = :namespace AND p.term = ANY (:terms::text[])
+    AND (:every::boolean OR p.block = ANY (:blocks::bigint[]));
+
+-- name: postings_at
+SELECT f.term, f.block, f.entries FROM unnest(:terms::text[], :blocks::bigint[]) AS w (term, block)
+CROSS JOIN LATERAL (  -- LIMIT keeps the join order
+    SELECT p.term, p.block, p.entries FROM weft.posting AS p
+    WHERE p.namespace = :namespace AND p.term = w.term AND p.block = w.block
+    LIMIT 1
+) AS f;
+
+-- name: all_postings
+SELECT term, block, entries FROM weft.posting WHERE namespace = :namespace;
 
 -- name: delete_terms
 DELETE FROM weft.term WHERE namespace = :namespace;
@@ -298,37 +344,6 @@ DELETE FROM weft.term WHERE namespace = :namespace AND chunks <= 0;
 SELECT t.term, t.chunks FROM weft.term AS t
 WHERE t.namespace = :namespace
     AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
-
--- name: search_terms
--- Chunks with any of the rarer terms, by the approximate score of all terms.
-SELECT f.chunk, f.score
-FROM weft.search_terms(:namespace, :held::bigint[], :weights::sparsevec, NULL::bigint[], :looks::bigint) AS f;
-
--- name: search_terms_among
-SELECT f.chunk, f.score
-FROM weft.search_terms(
-    :namespace, :held::bigint[], :weights::sparsevec,
-    ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)), :looks::bigint
-) AS f;
-
--- name: chunk_frequencies
--- Term frequencies of chunks, for exact scores.
-SELECT t.chunk, c.id, t.length, ARRAY(
-    SELECT coalesce(t.counts[array_position(t.held, k.value)], 0)
-    FROM unnest(:held::bigint[]) WITH ORDINALITY AS k (value, nth)
-    ORDER BY k.nth
-)
-FROM weft.chunk_term AS t JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = t.chunk
-WHERE t.namespace = :namespace AND t.chunk = ANY (:chunks::bigint[]);
-
--- name: holders
--- For each entry, the chunks that contain a term of each of its groups; the first group is the rarest.
-SELECT f.name, f.chunk FROM weft.find_holders(:namespace, :wanted::jsonb) AS f;
-
--- name: all_chunk_terms
-SELECT c.number, c.terms::text, c.length, t.held, t.counts, t.length FROM weft.chunk AS c
-LEFT JOIN weft.chunk_term AS t ON t.namespace = :namespace AND t.chunk = c.number
-WHERE c.namespace = :namespace;
 
 -- name: all_term_counts
 SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
