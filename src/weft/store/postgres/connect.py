@@ -42,6 +42,15 @@ CONNECT_TIMEOUT_SECONDS = 10
 REPLICA_PAUSE_SECONDS = 30
 """Time for which a replica is not used after it did not answer."""
 
+MIN_ANALYZED_CHUNKS = 1_000
+"""Chunks that a namespace grows by before the planner's statistics are refreshed, then each time it has doubled."""
+
+ANALYZE = (
+    "ANALYZE weft.document, weft.label, weft.chunk, weft.posting, weft.term, weft.nomination, weft.claim, "
+    "weft.entity, weft.mention, weft.relation"
+)
+"""Refreshes the statistics of the tables that grow with documents; skipped by the server for ordinary roles."""
+
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
@@ -68,6 +77,8 @@ class Connections:
         self._written_generations: dict[str, float] = {}
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
+        self._growth: dict[str, int] = {}
+        """Chunks to be written until the next refresh of the statistics, by namespace."""
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -115,6 +126,10 @@ class Connections:
                 session.lock(namespace)
             yield session
             generation = _generation(session, namespace) if is_locking and self._replica else None
+            is_grown = self._has_grown(session, namespace)
+        if is_grown:
+            with self.bare() as db:
+                db.execute(ANALYZE)
         if generation is not None:
             # A dropped namespace may be created again with smaller generations: never read it from the replica.
             self._written_generations[namespace] = (
@@ -129,6 +144,18 @@ class Connections:
             return
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
+
+    def _has_grown(self, session: PostgresSession, namespace: str) -> bool:
+        """Return True if the planner's statistics are outdated after this transaction."""
+        if session.added_chunks <= 0:
+            return False
+        left = self._growth.get(namespace, MIN_ANALYZED_CHUNKS) - session.added_chunks
+        is_grown = left <= 0
+        if is_grown:
+            rows = session.run("find_namespace", {"name": namespace})
+            left = max(MIN_ANALYZED_CHUNKS, *(chunks for _, _, chunks, _ in rows))
+        self._growth[namespace] = left
+        return is_grown
 
     def prepare_vectors(self, dimension: int) -> None:
         """Create missing vector indexes of a dimension, outside any transaction."""

@@ -73,18 +73,23 @@ FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 -- name: vague_names
 -- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
-WHERE EXISTS (
-    SELECT 1 FROM weft.nomination AS o
+CROSS JOIN LATERAL (
+    SELECT o.key FROM weft.nomination AS o
     WHERE o.namespace = :namespace AND o.key > k.value || ' ' AND o.key < k.value || '!'
         AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
         AND o.key NOT IN (
             SELECT n.alias_of FROM weft.nomination AS n
             WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
         )
-) AND NOT EXISTS (
-    SELECT 1 FROM weft.nomination AS n
+    ORDER BY o.key
+    LIMIT 1
+) AS other
+LEFT JOIN LATERAL (
+    SELECT n.key FROM weft.nomination AS n
     WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> '' AND n.vote > 0
-);
+    LIMIT 1
+) AS certain ON TRUE
+WHERE certain.key IS NULL;
 
 -- name: key_aliases
 -- First few alias targets of each key, by a skip scan that does not read every nomination.
@@ -169,22 +174,31 @@ CROSS JOIN LATERAL (
 
 -- name: known_beginnings
 -- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
+-- With EXISTS the planner may read all entities for each pair.
 SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
-WHERE EXISTS (
-    SELECT 1 FROM weft.entity AS e
+CROSS JOIN LATERAL (
+    SELECT e.key FROM weft.entity AS e
     WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
-);
+    ORDER BY e.key
+    LIMIT 1
+) AS first;
 
 -- name: named_beginnings
 -- The same for all names that a question may contain: keys of entities and of facts.
 SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
-WHERE EXISTS (
-    SELECT 1 FROM weft.entity AS e
+LEFT JOIN LATERAL (
+    SELECT e.key FROM weft.entity AS e
     WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
-) OR EXISTS (
-    SELECT 1 FROM weft.fact_entity AS f
+    ORDER BY e.key
+    LIMIT 1
+) AS named ON TRUE
+LEFT JOIN LATERAL (
+    SELECT f.key FROM weft.fact_entity AS f
     WHERE f.namespace = :namespace AND f.key > k.value || ' ' AND f.key < k.value || '!'
-);
+    ORDER BY f.key
+    LIMIT 1
+) AS remembered ON TRUE
+WHERE named.key IS NOT NULL OR remembered.key IS NOT NULL;
 
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM weft.chunk AS c
