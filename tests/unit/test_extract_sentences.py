@@ -85,3 +85,16 @@ def test_texts_are_cut_between_words():
 def test_one_line_without_markdown():
     """Titles and descriptions use this."""
     assert strip_markup("A **bold**\n[link](x) to [[Page|it]]") == "A bold link to it"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("``web`` --- ``Handler`` and `get`", "web --- Handler and get"),
+        ("Set `.HTTPServer`, `~gen.coroutine`, `.env` and `.NET`.", "Set HTTPServer, coroutine, .env and .NET."),
+        ("`` a ` b ``", "a ` b"),
+    ],
+)
+def test_code_in_backticks_is_shown_without_them(text, shown):
+    """Two backticks are one mark; names that Sphinx shortens have no sign."""
+    assert strip_markup(text) == shown

@@ -71,6 +71,13 @@ def test_links_of_markdown(text, links):
          [("pods.html", "Pods", ""), ("nodes.html", "Nodes", "")]),
         (find_rst_links, "`Pods <p_>`_ and `Nodes <n_>`_\n\n.. _p: pods.html\n", [("pods.html", "Pods", "")]),
         (find_rst_links, "Code::\n\n   :doc:`x`\n\n.. code-block:: rst\n\n   :doc:`y`\n\n``:doc:`z` ``", []),
+        (find_rst_links, "`.Pod`, `~k8s.Pod.run`, `plain`, :py:class:`Node`, :func:`it <k8s.run>`, ``a.b``",
+         [("Node", "Node", "code"), ("k8s.run", "k8s.run", "code"), ("Pod", "Pod", "code"),
+          ("k8s.Pod.run", "k8s.Pod.run", "code")]),
+        (find_rst_links, ".. currentmodule:: k8s\n\n.. autoclass:: Pod(name)\n\n   .. method:: Pod.run\n\n"
+         ".. py:module:: app\n\n.. autofunction:: app.main",
+         [("k8s.Pod", "Pod", "code"), ("k8s.Pod.run", "Pod.run", "code"), ("app", "app", "code"),
+          ("app.main", "app.main", "code")]),
         (find_org_links, "[[file:pods.org::*Limits][Pods]] [[id:4d2f]] [[*Own heading]]",
          [("pods.org#Limits", "Pods", ""), ("4d2f", "", "label")]),
         (find_org_links, "#+begin_src org\n[[file:a.org]]\n#+end_src", []),
@@ -82,6 +89,30 @@ def test_links_of_markdown(text, links):
 def test_links_of_other_markup(reader, text, links):
     """Documents of Sphinx have no extension in links; labels are marked as such."""
     assert [(link.address, link.label, link.kind) for link in reader(text)] == links
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("docs/server.rst", "The server\n==========\n\nIt is started by `.HTTPServer`, not by `asyncio.Server`.\n"),
+        ("docs/server.rst", "The server\n==========\n\n.. currentmodule:: app.http\n\n.. autoclass:: HTTPServer\n"),
+        ("docs/server.md", "# The server\n\n::: app.http.HTTPServer\n"),
+    ],
+)
+def test_documentation_links_to_the_code_it_refers_to(tmp_path, page, text):
+    """Names of other libraries are neither relations nor broken links."""
+    for name, content in ((page, text), ("app/__init__.py", ""), ("app/http.py", "class HTTPServer:\n    pass\n")):
+        path = tmp_path / "corpus" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    with open_engine(str(tmp_path / "weft.db"), embedder="hash") as engine:
+        engine.index(str(tmp_path / "corpus"))
+        graph = engine.store.graph
+        (page_entity,) = graph.find_entities(["server"]).values()
+        (relation,) = graph.relations_of([page_entity.id], limit=9, types=["links_to"])
+
+        assert [entity.name for entity in graph.entities([relation.target_id])] == ["app.http.HTTPServer"]
+        assert list(engine.broken_links()) == []
 
 
 @pytest.mark.parametrize(

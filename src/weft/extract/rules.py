@@ -117,7 +117,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-16+{self._tagger.name}" if self._tagger else "rules-16"
+        return f"rules-17+{self._tagger.name}" if self._tagger else "rules-17"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""

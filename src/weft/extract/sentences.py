@@ -48,6 +48,7 @@ _COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/
 _TRIPLE = re.compile("\"\"\"|'''")
 _INLINE = re.compile(
     r":(?P<role>[a-z][a-z:+-]{0,30}):`(?P<target>[^`]{1,500})`"
+    r"|(?<!`)``(?!`)(?P<literal>(?:[^`]|`(?!`)){1,500})``(?!`)"
     r"|`(?P<code>[^`]+)`"
     r"|\{\{[<%](?P<shortcode>[^{}]{0,600})[>%]\}\}"
     r"|(?P<template>\{\{[^{}]{0,600}\}\}|\{%[^{}]{0,600}%\}|\{[#.:][^{}]{0,200}\})"
@@ -58,6 +59,8 @@ _INLINE = re.compile(
     r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
 )
+_SPHINX_NAME = re.compile(r"[~!]\.?[A-Za-z_][\w.]{0,200}$|\.(?=[A-Z_.]{0,40}[A-Za-z_.]{0,40}[a-z])[A-Z][\w.]{0,200}$")
+"""Name in backticks as Sphinx shortens it, `.HTTPServer` or `~gen.coroutine`. `.env` and `.NET` are other names."""
 _LINK_ROLES = frozenset({"any", "doc", "download", "numref", "ref"})
 """Roles of Sphinx whose text is a path or a label."""
 _REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
@@ -274,8 +277,10 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code", "t
         return (shown[1], ("term", term[1].replace("-", " ") if term else shown[1])) if shown else ("", None)
     if target := match["target"]:
         return _role(match["role"], target)
+    if code := match["literal"]:
+        return code.strip(), ("code", code.strip())
     if code := match["code"]:
-        return code, ("code", code)
+        return _role("", code) if _SPHINX_NAME.match(code) else (code, ("code", code))
     if inner := match["wiki"]:
         return ("", None) if match["embed"] else (link_label(inner), ("link", link_target(inner)))
     return match["label"] or "", None

@@ -21,7 +21,8 @@ MAX_KEY_CHARACTERS = 300
 """Longer qualified names are no entities."""
 
 _NAME = re.compile(r"(?<![\w$@.])[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|/|#)[A-Za-z_$][\w$]{0,80}){0,7}(?:\(\))?")
-_CAMEL = re.compile(r"[a-z][A-Z]")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+"""`runCode`, `HTTPServer`; not `URLs`."""
 
 
 def code_key(name: str) -> str:

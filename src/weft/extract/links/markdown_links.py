@@ -37,7 +37,7 @@ class Link:
     label: str = ""
     is_wiki: bool = False
     kind: str = ""
-    """`label` for a reference to a label instead of a page."""
+    """`label` for a reference to a label instead of a page, `code` for one to a name of source code."""
     block: str = ""
     """Paragraph that contains the link."""
     offset: int = 0

@@ -8,6 +8,7 @@ Links of reStructuredText, Org and AsciiDoc.
 | | entries of `.. toctree::` | the entry | |
 | | `` `Pods <pods.html>`_ `` and `.. _Pods: pods.html` | `pods.html` | `Pods` |
 | | `` `Pods <target_>`_ `` and `.. _target: pods.html` | `pods.html` | `Pods` |
+| | ``:class:`.Pod` ``, `.. autoclass:: Pod` | code `Pod` | |
 | Org | `[[file:pods.org::*Limits][Pods]]` | `pods.org#Limits` | `Pods` |
 | | `[[id:4d2f][Pods]]` | label `4d2f` | `Pods` |
 | AsciiDoc | `xref:pods.adoc#limits[Pods]`, `<<pods.adoc#limits,Pods>>` | `pods.adoc#limits` | `Pods` |
@@ -21,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from weft.extract.links.code_references import find_code_directives, find_code_roles
 from weft.extract.links.markdown_links import MAX_LINKS, Link
 
 _ROLE = re.compile(
@@ -46,12 +48,14 @@ def find_rst_links(text: str) -> list[Link]:
     """Return the links of reStructuredText in order; literal blocks contain none."""
     lines = text.split("\n")
     targets = {_fold(match[1] or match[2]): match[3] for line in lines if (match := _TARGET.match(line))}
-    found: list[Link] = []
+    found = list(find_code_directives(text))
     for index, block, is_entry in _rst_blocks(lines):
         if is_entry:
             found += _read_entry(block.strip(), index)
         elif "`" in block or ("_" in block and targets):
-            found += _read_rst(_RST_CODE_INLINE.sub(_spaces, block), index, targets)
+            shown = _RST_CODE_INLINE.sub(_spaces, block)
+            found += _read_rst(shown, index, targets)
+            found += find_code_roles(shown, index)
         if len(found) >= MAX_LINKS:
             break
     return sorted(found[:MAX_LINKS], key=lambda link: link.line)

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from weft.extract.attributes import to_values
+from weft.extract.code.code_keys import code_key
 from weft.extract.links.addresses import read_address, read_url, read_wikilink
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import Anchor, find_anchors
+from weft.extract.links.code_references import CODE, find_code_insertions
 from weft.extract.links.markdown_links import Link, find_links
 from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
 from weft.extract.links.page_keys import (
@@ -92,6 +94,10 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
     _nominate_sections(found, document, chunks, anchors, page=page, title=title)
     places = _Places(document, chunks)
     for link in _links(document, suffix=suffix):
+        if link.kind == CODE:
+            if (at := places.find(link)) is not None:
+                _add_code_reference(found[at], link, subject=topic.key or page)
+            continue
         target = _read_target(link, source=document.source)
         if target is not None and (at := places.find(link)) is not None:
             link = link if link.block else _with_block(link, chunks[at].text)
@@ -116,7 +122,7 @@ def find_urls(document: Document) -> list[str]:
         return []
     found: dict[str, None] = {}
     for link in _links(document, suffix=PurePosixPath(document.source).suffix.lower()):
-        url = read_url(link.address, source=document.source) if not link.is_wiki else ""
+        url = read_url(link.address, source=document.source) if not link.is_wiki and link.kind != CODE else ""
         if url:
             found[url] = None
         if len(found) == MAX_URLS:
@@ -131,7 +137,9 @@ def _links(document: Document, *, suffix: str) -> list[Link]:
 
 
 def _find_links(text: str, *, suffix: str) -> list[Link]:
-    return find_links(text) if suffix not in _READERS and suffix != ".text" else _READERS.get(suffix, _no_links)(text)
+    if suffix not in _READERS and suffix != ".text":
+        return [*find_code_insertions(text), *find_links(text)]
+    return _READERS.get(suffix, _no_links)(text)
 
 
 def _no_links(text: str) -> list[Link]:
@@ -147,6 +155,8 @@ def _with_block(link: Link, text: str) -> Link:
 
 
 def _read_target(link: Link, *, source: str) -> LinkKey | None:
+    if link.kind == CODE:
+        return None
     if link.is_wiki:
         page = link_page(link.address)
         anchor = link.address.split("|")[0].rstrip("\\ ").rpartition("#")[2] if "#" in link.address else ""
@@ -175,6 +185,18 @@ def _add_link(statements: Statements, link: Link, target: LinkKey, *, page: str)
     name = read_label(label, target=target.parts) if is_name else ""
     if name and name_key(name):
         statements.nominate(Nomination(key=name_key(name), name=name, kind="label", alias_of=key))
+
+
+def _add_code_reference(statements: Statements, link: Link, *, subject: str) -> None:
+    """
+    Claim a link from the subject of a page to a definition.
+
+    It becomes a relation if the corpus has exactly one definition of this name. A name of another library is no broken
+    link.
+    """
+    description = shorten(sentence_around(link.block, link.offset, link.label))
+    target = code_key(link.address)
+    statements.claim(Claim(source=subject, target=target, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
 
 
 # ── the page itself ─────────────────────────────────────────────────────────────────────────────

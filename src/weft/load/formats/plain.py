@@ -21,6 +21,8 @@ _TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
 _HASHES = re.compile(r"(?<!#)#+\s+(?=\S)|(?<=\S)\s+#+$")
 _NO_TITLE = re.compile(r"[<\[{/*;%@$|\\#]|--|copyright\b|\(c\)", re.IGNORECASE)
 """Start of code, markup, a settings section or a copyright notice."""
+_INLINE_MARKUP = re.compile(r"(?::[a-z:+-]{1,30}:)?`{1,2}[~!]?([^`<>]{1,100})`{1,2}")
+"""Literals and roles of reStructuredText in a title."""
 _RST_FIELD = re.compile(r":[\w-]+:")
 _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
@@ -55,7 +57,7 @@ def find_title(text: str) -> str:
     lines = [line.strip() for line in _skip_preamble(text[:TITLE_SCAN_CHARACTERS].lstrip()).lstrip().split("\n")]
     if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
         lines = lines[1:]
-    first, second = lines[0], lines[1] if len(lines) > 1 else None
+    first, second = _INLINE_MARKUP.sub(r"\1", lines[0]), lines[1] if len(lines) > 1 else None
     if not 0 < len(first) <= MAX_TITLE_CHARACTERS or _RULE.match(first):
         return ""
     if mark := _TITLE_MARK.match(first):
