@@ -144,7 +144,7 @@ def search(
     counts = db.count_terms(namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
     known = sorted(counts, key=lambda term: (counts[term], term))
-    allowed = np.array(filter_chunks(db, namespace, where), dtype=np.int64) if where else None
+    allowed = filter_chunks(db, namespace, where).numbers() if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
     rarer = known[: _count_rarer(known, counts)]
     common = known[len(rarer) :]

@@ -7,7 +7,6 @@ small one is always scanned.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -52,19 +51,19 @@ class _Session(Session, Protocol):
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
     """Rank the chunks that pass a filter by cosine."""
     values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    chosen = filter_chunks(db, namespace, where) if where else []
+    allowed = filter_chunks(db, namespace, where) if where else None
     ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
     if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
-        rows = db.run("search_vector", {**values, "everything": not where, "numbers": json.dumps(chosen)})
-        return _with_statistics(rows)
-    if where and len(chosen) <= MAX_EXACT_ROWS:
-        rows = db.run("search_vector_among", {**values, "chunks": chosen})
+        chunks = allowed.array if allowed else "{}"
+        return _with_statistics(db.run("search_vector", {**values, "everything": not where, "chunks": chunks}))
+    if allowed and allowed.total <= MAX_EXACT_ROWS:
+        rows = db.run("search_vector_among", {**values, "chunks": allowed.array})
     else:
         wanted = limit * FILTERED_CANDIDATES_FACTOR if where else limit
         rows = _search_index(db, "search_vector_index", values, limit=wanted, dimension=len(vector))
-        if where:
-            allowed = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(chosen)})}
-            rows = [(id, score) for id, score in rows if id in allowed][:limit]
+        if allowed:
+            ids = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": allowed.as_json})}
+            rows = [(id, score) for id, score in rows if id in ids][:limit]
     cosines = _sample(db, namespace, model=model, total=total) @ vector.astype(np.float32)
     hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
     return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)

@@ -86,8 +86,10 @@ class RelationalStore:
                 return
             discard_jobs(db, namespace, [batch.document.id for batch in batches])
             writer = DocumentWriter(db, namespace=namespace, name=self._namespace)
+            models = {batch.model: batch for batch in batches}
+            numbers = {name: self._checked_model(db, namespace, batch) for name, batch in models.items()}
             for batch in batches:
-                writer.write(batch, model=self._checked_model(db, namespace, batch))
+                writer.write(batch, model=numbers[batch.model])
             writer.finish()
 
     def delete(self, document_ids: Sequence[str]) -> int:
