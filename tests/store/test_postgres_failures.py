@@ -166,6 +166,71 @@ def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said)
     database.close()
 
 
+def test_a_writer_does_not_wait_for_ever(postgres_dsn, store, monkeypatch):
+    """Without a timeout of the server, the wait for another writer is limited. A later statement has no limit."""
+    monkeypatch.setattr(connect, "MAX_LOCK_SECONDS", 0.1)
+    database = PostgresDatabase(postgres_dsn)
+    other = database.store("default")
+    with (
+        store.facts.writing(),
+        pytest.raises(StoreUnavailable, match=r"another writer of namespace 'default' .* within 0\.1 s"),
+    ):
+        other.delete([document_id("default", "a")])
+    with database._connections.write("default") as db:
+        assert db._db.execute("SHOW statement_timeout").fetchone() == ("0",)
+    assert other.delete([document_id("default", "a")]) == 1
+    database.close()
+
+
+REMOTE = "connection to the remote node postgres@worker1:5432 failed with the following error: timed out"
+
+
+@pytest.fixture
+def dead_node(monkeypatch):
+    """A node of a cluster that does not answer for the namespace `other`."""
+    execute = PostgresSession._execute
+
+    def failing(self, name, values, *, dimension=0):
+        if self._bound == "other" or (name == "list_namespaces" and self._has_citus):
+            raise psycopg.errors.ConnectionFailure(REMOTE)
+        return execute(self, name, values, dimension=dimension)
+
+    monkeypatch.setattr(PostgresSession, "_execute", failing)
+
+
+def test_a_dead_node_is_named_and_the_others_answer(database, store, dead_node):
+    """Its namespace cannot be read; it is listed, reported by the check, and no other one is affected."""
+    database.store("other")
+    with pytest.raises(StoreUnavailable, match=r"node worker1:5432 .* namespace 'other' cannot be reached"):
+        database.store("other").stats()
+    with psycopg.connect(database._connections._dsn, autocommit=True) as db:
+        db.execute("INSERT INTO weft.namespace (namespace) VALUES ('other')")
+
+    assert database.namespaces() == ["default", "other"]
+    (problem,) = database.check()
+    assert problem.where == "namespace 'other'" and "not checked: node worker1:5432" in problem.what
+    assert keyword(store, "alpha") != []
+
+
+@pytest.mark.skipif(postgres.IS_CITUS, reason="replaces a function of Citus")
+def test_namespaces_of_the_other_nodes_are_listed(database, store, dead_node, caplog):
+    """The nodes are asked one by one, because one query over all of them fails."""
+    with psycopg.connect(database._connections._dsn, autocommit=True) as db:
+        db.execute(
+            "CREATE FUNCTION run_command_on_placements(text, text) RETURNS TABLE"
+            " (nodename text, nodeport int, shardid bigint, success boolean, result text) LANGUAGE sql AS $$VALUES"
+            " ('worker1', 5432, 1, FALSE, 'timed out'), ('worker2', 5432, 2, TRUE, '[\"default\"]')$$"
+        )
+    database._connections.has_citus = True
+    unanswered = "node worker1:5432 does not respond; its namespaces are not listed"
+
+    assert database.namespaces() == ["default"]
+    assert caplog.messages == [unanswered]
+    assert [problem.what for problem in database.check()] == [unanswered]
+    with psycopg.connect(database._connections._dsn, autocommit=True) as db:
+        db.execute("DROP FUNCTION run_command_on_placements")
+
+
 def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):
     """Another thread uses the only connection."""
     monkeypatch.setattr(connect, "MAX_CONNECTIONS", 1)

@@ -95,6 +95,7 @@ ONLY_POSTGRES = {
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",
     "has_content": "list_namespaces sees no table but that of the namespaces",
+    "limit_statements": "a lock on another node",
     "lock_namespace": "a namespace has one writer, not the whole database",
     "postings_at": "postings of many terms in one statement",
     "postings_of": "postings of many terms in one statement",

@@ -13,7 +13,8 @@ from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from weft.records import Problem
+    from weft.records import Problem, StoreStats
+    from weft.store.base import Store
 
 MAX_TOP_ENTITIES = 10
 """Maximum number of entities printed by `weft stats`."""
@@ -97,12 +98,24 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
             if not engine.database.drop(drop):
                 raise click.ClickException(f"unknown namespace {drop!r}: run `weft namespaces` to list all namespaces")
             return
-        names = engine.database.namespaces()
-        rows = [(name, engine.database.store(name).stats()) for name in names]
+        rows = [(name, _reachable_stats(engine.database.store(name))) for name in engine.database.namespaces()]
     if session.as_json:
-        print_json([{"namespace": name, **stats_to_dict(found)} for name, found in rows])
+        found = [(name, {"error": stats} if isinstance(stats, str) else stats_to_dict(stats)) for name, stats in rows]
+        print_json([{"namespace": name, **fields} for name, fields in found])
     else:
-        print_table(("namespace", "documents", "chunks"), [(n, s.documents, s.chunks) for n, s in rows])
+        counts = [(stats, "") if isinstance(stats, str) else (stats.documents, stats.chunks) for _, stats in rows]
+        lines = [(name, *cells) for (name, _), cells in zip(rows, counts, strict=True)]
+        print_table(("namespace", "documents", "chunks"), lines)
+
+
+def _reachable_stats(store: Store) -> StoreStats | str:
+    """Return the statistics of a namespace, or the error if its node of a cluster does not answer."""
+    from weft.errors import StoreUnavailable
+
+    try:
+        return store.stats()
+    except StoreUnavailable as error:
+        return str(error)
 
 
 @verb()

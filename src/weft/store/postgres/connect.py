@@ -20,10 +20,13 @@ from weft.store.postgres import schema
 from weft.store.postgres.failures import (
     connection_lost,
     display_address,
+    failed_node,
     is_lost,
+    node_unreachable,
     not_administrator,
     pool_exhausted,
     translated_errors,
+    writer_busy,
 )
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
@@ -38,6 +41,9 @@ MAX_WAIT_SECONDS = 30.0
 """Maximum wait for a connection of the pool."""
 
 CONNECT_TIMEOUT_SECONDS = 10
+
+MAX_LOCK_SECONDS = 600.0
+"""Maximum wait for another writer of a namespace. `lock_timeout` does not reach the nodes of Citus."""
 
 REPLICA_PAUSE_SECONDS = 30
 """Time for which a replica is not used after it did not answer."""
@@ -123,7 +129,7 @@ class Connections:
         is_locking = bool(namespace) and exclusive
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             if is_locking:
-                session.lock(namespace)
+                self._lock_namespace(session, namespace)
             yield session
             generation = _generation(session, namespace) if is_locking and self._replica else None
             is_grown = self._has_grown(session, namespace)
@@ -144,6 +150,17 @@ class Connections:
             return
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
+
+    def _lock_namespace(self, session: PostgresSession, namespace: str) -> None:
+        start = time.monotonic()
+        try:
+            session.limit_statements(MAX_LOCK_SECONDS)
+            session.lock(namespace)
+            session.unlimit_statements()
+        except psycopg.errors.QueryCanceled as error:
+            if time.monotonic() - start < MAX_LOCK_SECONDS:
+                raise  # a shorter limit of the server
+            raise writer_busy(self.where, namespace, MAX_LOCK_SECONDS) from error
 
     def _has_grown(self, session: PostgresSession, namespace: str) -> bool:
         """Return True if the planner's statistics are outdated after this transaction."""
@@ -231,6 +248,8 @@ class Connections:
             except psycopg.Error as error:
                 if is_lost(error, db):
                     raise connection_lost(display_address(dsn), error, is_committing=is_committing) from error
+                if node := failed_node(error):
+                    raise node_unreachable(display_address(dsn), node, namespace) from error
                 raise
             finally:
                 self._local.session = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.errors import InputError
+from weft.errors import InputError, StoreUnavailable
 from weft.records import ApiKey, Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
@@ -14,6 +15,8 @@ from weft.store.relational.check.json_values import find_unreadable_keys, revoke
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
+
+logger = logging.getLogger(__name__)
 
 
 class PostgresKeys(RelationalKeys):
@@ -69,7 +72,10 @@ class PostgresDatabase:
 
     def namespaces(self) -> list[str]:
         self._connections.require_administrator("list namespaces")
-        return [name for name in self._names() if self._has_content(name)]
+        names, unreachable = self._reachable_names()
+        for line in unreachable:
+            logger.warning("%s", line)
+        return [name for name in names if self._has_content(name)]
 
     def drop(self, namespace: str) -> bool:
         with self._connections.write(namespace) as db:
@@ -80,12 +86,19 @@ class PostgresDatabase:
         self._connections.require_administrator("check all namespaces")
         with self._connections.read() as db:
             problems = find_unreadable_keys(db)
-        for name in self._names():
-            with self._connections.scan(name) as db:
-                found = find_namespace(db, name)
-                if found:
-                    problems += find_problems(db, name, name, chunks=found.chunks, length=found.length)
+        names, unreachable = self._reachable_names()
+        problems += [Problem(where="cluster", what=what, repairable=False) for what in unreachable]
+        for name in names:
+            try:
+                problems += self._check_namespace(name)
+            except StoreUnavailable as error:
+                problems.append(Problem(where=f"namespace {name!r}", what=f"not checked: {error}", repairable=False))
         return problems
+
+    def _check_namespace(self, name: str) -> list[Problem]:
+        with self._connections.scan(name) as db:
+            found = find_namespace(db, name)
+            return find_problems(db, name, name, chunks=found.chunks, length=found.length) if found else []
 
     def compare(self) -> list[Problem]:
         return []  # indexes of the server are part of its transactions
@@ -121,6 +134,20 @@ class PostgresDatabase:
         with self._connections.read() as db:
             return [name for (name,) in db.run("list_namespaces")]
 
+    def _reachable_names(self) -> tuple[list[str], list[str]]:
+        """Return the namespaces, and a line for each node of a cluster that does not answer for its own."""
+        try:
+            return self._names(), []
+        except StoreUnavailable:
+            if not self._connections.has_citus:
+                raise
+        with self._connections.bare() as db:
+            return schema.list_reachable_namespaces(db)
+
     def _has_content(self, name: str) -> bool:
-        with self._connections.read(name) as db:
-            return bool(db.one("has_content", {"namespace": name}))
+        """Return True if a namespace has documents or facts, or if its node does not answer."""
+        try:
+            with self._connections.read(name) as db:
+                return bool(db.one("has_content", {"namespace": name}))
+        except StoreUnavailable:
+            return True

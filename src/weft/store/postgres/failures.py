@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +40,8 @@ CONNECT_MESSAGES = (
     "could not translate host name",
 )
 """Beginnings of the driver's error messages before a connection exists."""
+
+_NODE = re.compile(r"(?:remote node |executing command on )(?:[^\s@]{1,99}@)?([^\s@]{1,255}:[0-9]{1,5})")
 
 RETRY_HINT = "run the command again in a few seconds"
 
@@ -89,6 +92,38 @@ def connection_lost(where: str, error: psycopg.Error, *, is_committing: bool) ->
 def pool_exhausted(where: str, connections: int) -> StoreUnavailable:
     """Return the error for a pool without a free connection."""
     return StoreUnavailable(f"all {connections} connections to {where} are in use", hint=RETRY_HINT)
+
+
+def failed_node(error: psycopg.Error) -> str:
+    """
+    Return host and port of the Citus node that caused an error; empty for errors of the server itself.
+
+    | field of the error | example |
+    | --- | --- |
+    | message | connection to the remote node postgres@worker1:5432 failed with the following error: … |
+    | context | while executing command on worker1:5432 |
+
+    """
+    texts = (str(error), error.diag.context or "")
+    found = next((match for text in texts if (match := _NODE.search(text))), None)
+    return found[1] if found else ""
+
+
+def node_unreachable(where: str, node: str, namespace: str) -> StoreUnavailable:
+    """Return the error for a node of a Citus cluster that does not answer; other namespaces are not affected."""
+    what = f"namespace {namespace!r}" if namespace else "its namespaces"
+    return StoreUnavailable(
+        f"node {node} of the cluster {where} does not respond; {what} cannot be reached",
+        hint="start the node or its standby; namespaces on other nodes are available",
+    )
+
+
+def writer_busy(where: str, namespace: str, seconds: float) -> StoreUnavailable:
+    """Return the error for a writer that another writer of the namespace kept waiting."""
+    return StoreUnavailable(
+        f"another writer of namespace {namespace!r} on {where} did not finish within {seconds:g} s",
+        hint="wait until it ends, or end its connection on the server, then run the command again",
+    )
 
 
 def not_administrator(where: str, role: str, action: str) -> AccessDenied:

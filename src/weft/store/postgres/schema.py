@@ -33,6 +33,7 @@ A migration runs one statement per transaction and records its place in `weft.sc
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator, Sequence
@@ -224,6 +225,17 @@ def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
         return False
     found = db.execute("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'weft.namespace'::regclass").fetchone()
     return found is not None
+
+
+def list_reachable_namespaces(db: psycopg.Connection[TupleRow]) -> tuple[list[str], list[str]]:
+    """Return the namespaces of the Citus nodes that answer, and a line for each node that does not."""
+    asked = "SELECT coalesce(json_agg(namespace), '[]') FROM %s"
+    rows = db.execute(
+        "SELECT nodename, nodeport, success, result FROM run_command_on_placements('weft.namespace', %s)", [asked]
+    ).fetchall()
+    names = sorted(name for _, _, is_answered, result in rows if is_answered for name in json.loads(result))
+    silent = sorted({f"{host}:{port}" for host, port, is_answered, _ in rows if not is_answered})
+    return names, [f"node {node} does not respond; its namespaces are not listed" for node in silent]
 
 
 def count_partitions(db: psycopg.Connection[TupleRow]) -> int:

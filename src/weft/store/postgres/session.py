@@ -120,6 +120,14 @@ class PostgresSession:
         else:
             self.run("set_index_scan", {"candidates": str(candidates), "max_tuples": str(max_tuples)})
 
+    def limit_statements(self, seconds: float) -> None:
+        """Limit the time of each statement that follows, unless the server has a shorter limit."""
+        self.run("limit_statements", {"milliseconds": int(seconds * 1000)})
+
+    def unlimit_statements(self) -> None:
+        """Restore the limit that the connection had."""
+        self._set_local("statement_timeout", "DEFAULT")
+
     def _set_local(self, name: str, value: str) -> None:
         self._db.execute(f"SET LOCAL {name} = {value}")  # neither comes from a user
 

@@ -10,6 +10,12 @@ SELECT set_config('weft.namespace', :name, TRUE);
 SELECT set_config('hnsw.ef_search', :candidates, TRUE), set_config('hnsw.max_scan_tuples', :max_tuples, TRUE),
     set_config('hnsw.iterative_scan', 'relaxed_order', TRUE);
 
+-- name: limit_statements
+SELECT set_config('statement_timeout', CASE
+    WHEN current_setting('statement_timeout')::interval
+        BETWEEN interval '1 millisecond' AND :milliseconds::integer * interval '1 millisecond'
+    THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
+
 -- name: find_namespace
 SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
 
@@ -100,7 +106,8 @@ ORDER BY d.source
 LIMIT :limit;
 
 -- name: filter_chunks
-SELECT c.number FROM weft.document AS d
+-- Number of the chunks that pass a filter, and their numbers as an array in text form.
+SELECT count(*), coalesce(array_agg(c.number), '{}')::text FROM weft.document AS d
 JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
 WHERE d.namespace = :namespace
     AND (
@@ -134,7 +141,8 @@ WITH labelled AS MATERIALIZED (
     GROUP BY found.document
     HAVING count(DISTINCT wanted.nth) = jsonb_array_length(:labels::jsonb)
 )
-SELECT c.number FROM labelled JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = labelled.document
+SELECT count(*), coalesce(array_agg(c.number), '{}')::text
+FROM labelled JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = labelled.document
 WHERE (:is_plain::boolean OR EXISTS (
         SELECT 1 FROM weft.document AS d
         WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix) AND (
@@ -257,7 +265,7 @@ WITH scored AS MATERIALIZED (
 SELECT c.id, s.score, spread.mean, spread.squares, spread.compared
 FROM scored AS s JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = s.number CROSS JOIN spread
 WHERE :everything::boolean
-    OR s.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
+    OR s.number = ANY (:chunks::bigint[])
 ORDER BY s.score DESC, c.id
 LIMIT :limit;
 
