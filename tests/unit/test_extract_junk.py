@@ -43,6 +43,12 @@ def test_code_that_begins_like_an_article_is_no_name():
     assert names(extract("Take `a_type` and `the_silver_searcher`."), "identifier") == ["the_silver_searcher"]
 
 
+def test_the_first_word_of_an_explanation_is_no_name():
+    """Behind code and a dash a sentence begins; two capitalised words are still a name."""
+    found = extract("- `reply.code()` - Sets the status.\n- `reply.send()` – Fast Sender writes it to Redis.")
+    assert names(found, "phrase") == ["Fast Sender", "Redis"]
+
+
 def test_what_stands_between_two_quoted_texts_is_not_quoted():
     """Code has quotes that open nothing."""
     assert names(extract('A screen of 5", "Alpha Beta", is it.'), "quoted") == []

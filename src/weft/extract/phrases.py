@@ -82,6 +82,7 @@ _ARTICLE_CODE = re.compile(r"(?:an?|the)_[^\W_]+", re.IGNORECASE)
 """Identifier that begins with an article: `a_type` would have the key of the word `type`."""
 _NOT_A_FIRST_CHARACTER = frozenset(")]}>,;:!?|&=*+^")
 """Characters that a quoted name does not begin with. In code, they follow a closing quote."""
+_DASHES = ("-", "–", "—")
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
 _SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
@@ -366,10 +367,14 @@ def _is_single_name(word: str, *, opens: bool) -> bool:
 
 
 def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
-    """Return True if any word would be capitalised here: at the start, after a colon, a quote or a full stop."""
+    """
+    Return True if any word would be capitalised here: at the start, after a colon, a quote or a full stop.
+
+    In `` `.code(status)` - Sets the status code``, the code and the dash are not part of the sentence.
+    """
     before = text[: tokens[at].start].rstrip() if at == 0 else text[tokens[at - 1].end : tokens[at].start].strip()
     if at == 0:
-        return not any(map(str.isalpha, before))
+        return before.endswith(_DASHES) or not any(map(str.isalpha, before))
     is_numeric = all(token.text.replace(".", "").isdigit() for token in tokens[:at]) if at < 4 else False
     is_timed = bool(_TIME_BEFORE.search(text, max(0, tokens[at].start - 8), tokens[at].start))
     return (
