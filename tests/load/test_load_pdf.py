@@ -152,3 +152,52 @@ def test_pages_that_draw_the_same_again_and_again_are_left_out(
     assert [record.getMessage() for record in caplog.records] == [
         "skipped 1 pages of a.pdf: they repeat the content of earlier pages"
     ]
+
+
+TABLE = [
+    [(40, "The ports are fixed.")],
+    [(40, "Service"), (130, "Owner"), (210, "Port")],
+    [(40, "Auth Service"), (130, "Identity Team"), (206, "8443")],
+    [(40, "Billing"), (130, "Payments Team"), (212, "90")],
+    [(40, "All others are closed.")],
+]
+
+
+def make_page(lines: list[list[tuple[int, str]]]) -> bytes:
+    """Return a PDF whose texts stand at positions."""
+    placed = [
+        f"BT /F1 10 Tf 1 0 0 1 {x} {700 - 20 * n} Tm ({text}) Tj ET" for n, line in enumerate(lines) for x, text in line
+    ]
+    plain = make_pdf(["here"])
+    start = plain.index(b"stream\n") + 7
+    end = plain.index(b"\nendstream")
+    return plain[:start] + "\n".join(placed).encode() + plain[end:]
+
+
+def test_rows_of_a_table_name_their_columns(load: Load, tmp_path: Path) -> None:
+    """Columns of numbers may end at the same place; lines around the table stay as they are."""
+    (tmp_path / "a.pdf").write_bytes(make_page(TABLE))
+
+    assert only_document(load()).text.strip().split("\n") == [
+        "The ports are fixed.",
+        "Service: Auth Service; Owner: Identity Team; Port: 8443",
+        "Service: Billing; Owner: Payments Team; Port: 90",
+        "All others are closed.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        TABLE[:3],
+        [[(40 + 15 * n, "one"), (130 + 25 * n, "two"), (260, "three")] for n in range(4)],
+        [[(40, f"A long line of a column that ends here {n}."), (300, f"And the next column {n}.")] for n in range(4)],
+    ],
+    ids=["too short", "not aligned", "columns of prose"],
+)
+def test_other_lines_stay_as_they_are(load: Load, tmp_path: Path, lines: list[list[tuple[int, str]]]) -> None:
+    """Two rows, texts that are not below each other, and pages with two columns are no tables."""
+    (tmp_path / "a.pdf").write_bytes(make_page(lines))
+
+    found = " ".join(only_document(load()).text.split())
+    assert found == " ".join(text for line in lines for _, text in line)

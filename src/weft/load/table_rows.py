@@ -77,10 +77,10 @@ def is_header(rows: Sequence[Row]) -> bool:
     names = rows[0].cells
     if len(names) < rows[0].width - 1 or any(map(_VALUE.match, names.values())):
         return False
-    return len(set(names.values())) == len(names) or any(_is_numeric(rows[1:], column) for column in names)
+    return len(set(names.values())) == len(names) or any(is_numeric(rows[1:], column) for column in names)
 
 
-def _is_numeric(rows: Sequence[Row], column: int) -> bool:
+def is_numeric(rows: Sequence[Row], column: int) -> bool:
     """Return True if a column has only numbers, dates and times."""
     cells = [row.cells[column] for row in rows if column in row.cells]
     return bool(cells) and all(map(_VALUE.match, cells))
@@ -96,7 +96,12 @@ def _has_short_names(row: Row) -> bool:
 
 
 def _is_wide(rows: Sequence[Row]) -> bool:
-    return len(rows[0].cells) > 2 or any(_is_numeric(rows[1:], column) for column in rows[0].cells)
+    return len(rows[0].cells) > 2 or any(is_numeric(rows[1:], column) for column in rows[0].cells)
+
+
+def has_implicit_header(rows: Sequence[Row]) -> bool:
+    """Return True if the first row can only be a header: short texts above three columns or above numbers."""
+    return is_header(rows) and len(rows[0].cells) > 1 and _has_short_names(rows[0]) and _is_wide(rows)
 
 
 def write_table(writer: MarkdownWriter, rows: Sequence[Row], *, has_header: bool | None = None) -> None:
@@ -107,7 +112,7 @@ def write_table(writer: MarkdownWriter, rows: Sequence[Row], *, has_header: bool
     a column of numbers, are a header. Two columns of texts may be terms and their meanings.
     """
     if has_header is None:
-        has_header = is_header(rows) and _has_short_names(rows[0]) and _is_wide(rows)
+        has_header = has_implicit_header(rows)
     if not has_header or len(rows) < 2 or len(rows[0].cells) < 2:
         for row in rows:
             writer.add_row(list(row.cells.values()), line=row.line)

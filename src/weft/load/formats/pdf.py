@@ -16,6 +16,7 @@ from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.formats.ocr import OcrLine, boxes_field, page_text, recognise
+from weft.load.formats.pdf_table import PageText
 from weft.load.line_map import collapse, join_numbered
 from weft.load.metadata import Fields
 from weft.records import Document
@@ -125,7 +126,7 @@ def _iter_pages(
             if repeated and repeats_left < 0:
                 skipped += 1
                 continue
-            text = page.extract_text()
+            text = _read_page(page)
             if options.ocr and not text.strip():
                 text = _recognise_page(page, number=number, scanned=scanned)
         except (PyPdfError, *PARSER_ERRORS) as error:
@@ -138,6 +139,14 @@ def _iter_pages(
             yield text.strip("\n") + "\n", number
     if skipped:
         logger.warning("skipped %d pages of %s: they repeat the content of earlier pages", skipped, source)
+
+
+def _read_page(page: PageObject) -> str:
+    """Return the text of a page; rows of tables name their columns."""
+    found = PageText()
+    text = page.extract_text(visitor_text=lambda part, matrix, place, _font, _size: found.add(part, matrix, place))
+    # A text without a position is only in the return value of pypdf.
+    return found.render() if "".join(found.texts) == text else text
 
 
 def _recognise_page(page: PageObject, *, number: int, scanned: list[tuple[int, OcrLine]]) -> str:
