@@ -9,6 +9,8 @@ to three others. Vectors are sums of one direction per word (384 dimensions), so
 Latencies are milliseconds of the store alone (vector, filtered vector, keyword), or of a whole question without
 embedding (hybrid, mix; `named` asks for a record by name): the median over rounds of 50 questions, and the p95 over
 all.
+`CPU` is the processor time of a question in milliseconds, client and server together, with embedding; it can be
+compared on a busy machine too. It needs a server on the same machine, with Linux.
 `statements` is the median number of statements that one question of the method `mix` sends to the server.
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
@@ -152,6 +154,27 @@ def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -
     return f"{median(medians):.1f} / {quantiles(every, n=20)[-1]:.1f}"
 
 
+def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: str) -> str:
+    """Return the milliseconds of processor time of a question: this process, and the server if there is one."""
+    server, client = server_time(db), time.process_time()
+    for question in questions:
+        ask(question)
+    client = (time.process_time() - client) * 1000
+    return f"{(client + server_time(db) - server) / len(questions):.1f}"
+
+
+def server_time(db: str) -> float:
+    """Return the milliseconds of processor time of the connections to a database; 0 for a file."""
+    if "://" not in db:
+        return 0.0
+    import psycopg
+
+    with psycopg.connect(db) as connection:
+        listed = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        backends = [Path(f"/proc/{pid}/schedstat") for (pid,) in connection.execute(listed)]
+    return sum(int(path.read_text().split()[0]) / 1e6 for path in backends if path.is_file())
+
+
 class Questions(NamedTuple):
     """The questions of a run, with the vectors of `plain` ones, and a filter that keeps a tenth of the chunks."""
 
@@ -204,6 +227,7 @@ def measure(
         figures["mix, named"] = (
             timed(lambda q: engine.query(q, method="mix"), asked.named, repeat) if asked.named else ""
         )
+        figures["mix, CPU"] = processor_time(lambda q: engine.query(q, method="mix"), asked.plain, db)
         figures["statements"] = ""
         if "://" in db:
             figures["statements"] = count_statements(engine, asked.plain, profile=profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
 from weft.store.relational.fact_origins import write_stated
@@ -13,6 +13,9 @@ from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels
 from weft.store.shared.merging import deduplicated, same_statements
+
+PENDING = ("write_label", "write_vector", "write_entity_vector")
+"""Statements whose rows are collected: a server answers many rows as fast as one."""
 
 
 class _OldChunk(NamedTuple):
@@ -33,11 +36,24 @@ class DocumentWriter:
         self._graph = GraphChanges(db, namespace=namespace, name=name)
         self._chunks = 0
         self._length = 0
+        self._stored: set[str] = set()
+        """Ids of the documents that are stored, among those to be written."""
+        self._pending: dict[str, list[dict[str, Any]]] = {name: [] for name in PENDING}
+        """Rows of new chunks and documents by statement, written together."""
 
-    def write(self, batch: Batch, *, model: int | None) -> None:
-        """Replace a document by a batch. `finish` must follow."""
+    def write_all(self, batches: Sequence[Batch], *, models: Mapping[str, int | None]) -> None:
+        """Replace documents by batches, with the numbers of their embedders by fingerprint. `finish` must follow."""
+        values = {"namespace": self._namespace, "ids": json.dumps([batch.document.id for batch in batches])}
+        self._stored = {id for (id,) in self._db.run("stored_documents", values)}
+        for batch in batches:
+            self._write(batch, model=models[batch.model])
+            self._stored.add(batch.document.id)
+
+    def _write(self, batch: Batch, *, model: int | None) -> None:
         db, namespace = self._db, self._namespace
-        is_new = db.one("document_number", {"namespace": namespace, "id": batch.document.id}) is None
+        is_new = batch.document.id not in self._stored
+        if not is_new:
+            self._flush()  # its old rows may be pending
         document = self._write_document(batch.document, is_new=is_new)
         rows = [] if is_new else db.run("document_chunks", {"namespace": namespace, "document": document})
         old = {id: _OldChunk(number, _terms(id, terms), length) for number, id, terms, length in rows}
@@ -68,6 +84,7 @@ class DocumentWriter:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents; return how many existed. `finish` must follow."""
+        self._flush()
         deleted = 0
         for id in dict.fromkeys(document_ids):
             document = self._db.one("document_number", {"namespace": self._namespace, "id": id})
@@ -103,10 +120,17 @@ class DocumentWriter:
 
     def finish(self) -> None:
         """Update postings, graph and counts after all writes and deletions."""
+        self._flush()
         self._terms.apply()
         self._graph.settle()  # after the postings, in which new names are searched
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
+
+    def _flush(self) -> None:
+        """Write the pending rows."""
+        for name, rows in self._pending.items():
+            self._db.run_many(name, rows)
+        self._pending = {name: [] for name in PENDING}
 
     def _remove_chunk(self, number: int, terms: Iterable[str]) -> None:
         self._terms.remove(number, terms)
@@ -123,7 +147,9 @@ class DocumentWriter:
             "unit": document.unit,
         }
         number: int = self._db.one("write_document", row)
-        write_labels(self._db, self._namespace, number, labels(document.metadata), is_new=is_new)
+        if not is_new:
+            self._db.run("delete_labels", {"namespace": self._namespace, "document": number})
+        self._pending["write_label"] += label_rows(self._namespace, number, labels(document.metadata))
         return number
 
     def _write_chunk(self, document: int, item: IndexedChunk, *, old: _OldChunk | None) -> int:
@@ -149,18 +175,16 @@ class DocumentWriter:
 
     def _write_vectors(self, items: Sequence[tuple[int, IndexedChunk, bool]], *, model: int) -> None:
         """Write the vectors of chunks: (number, chunk, True if the chunk existed before)."""
-        chunks, entities = [], []
         for number, item, existed in items:
             chunk = {"namespace": self._namespace, "chunk": number, "model": model}
             if item.vector is not None:
-                chunks.append({**chunk, "vector": self._db.pack_half(item.vector)})
+                self._pending["write_vector"].append({**chunk, "vector": self._db.pack_half(item.vector)})
             if existed:
                 described = sorted({n.key for n in item.extraction.nominations if n.description})
                 self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
             for key, vector in item.entity_vectors.items():
-                entities.append({**chunk, "key": key, "vector": self._db.pack_half(vector)})
-        self._db.run_many("write_vector", chunks)
-        self._db.run_many("write_entity_vector", entities)
+                row = {**chunk, "key": key, "vector": self._db.pack_half(vector)}
+                self._pending["write_entity_vector"].append(row)
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
         """Write the missing vectors of fact entities."""
@@ -174,14 +198,16 @@ class DocumentWriter:
         self._db.run_many("write_fact_vector", rows)
 
 
-def write_labels(
-    db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]], *, is_new: bool = False
-) -> None:
-    """Replace the labels of a document. Nothing is deleted for a new document."""
+def write_labels(db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]]) -> None:
+    """Replace the labels of a document."""
+    db.run("delete_labels", {"namespace": namespace, "document": document})
+    db.run_many("write_label", label_rows(namespace, document, found))
+
+
+def label_rows(namespace: Namespace, document: int, found: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of the labels of a document."""
     key = {"namespace": namespace, "document": document}
-    if not is_new:
-        db.run("delete_labels", key)
-    db.run_many("write_label", [{**key, "key": name, "value": value} for name, value in sorted(found)])
+    return [{**key, "key": name, "value": value} for name, value in sorted(found)]
 
 
 def _length(item: IndexedChunk) -> int:

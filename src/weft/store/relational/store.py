@@ -88,8 +88,7 @@ class RelationalStore:
             writer = DocumentWriter(db, namespace=namespace, name=self._namespace)
             models = {batch.model: batch for batch in batches}
             numbers = {name: self._checked_model(db, namespace, batch) for name, batch in models.items()}
-            for batch in batches:
-                writer.write(batch, model=numbers[batch.model])
+            writer.write_all(batches, models=numbers)
             writer.finish()
 
     def delete(self, document_ids: Sequence[str]) -> int:

@@ -57,6 +57,10 @@ RETURNING number;
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
 
+-- name: stored_documents
+SELECT id FROM weft.document WHERE namespace = :namespace
+    AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+
 -- name: delete_document
 DELETE FROM weft.document WHERE namespace = :namespace AND number = :document;
 

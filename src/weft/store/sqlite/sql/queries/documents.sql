@@ -34,6 +34,10 @@ RETURNING number;
 -- name: document_number
 SELECT number FROM document WHERE namespace = :namespace AND id = :id;
 
+-- name: stored_documents
+SELECT id FROM document WHERE namespace = :namespace
+    AND id IN (SELECT value FROM json_each(:ids));
+
 -- name: delete_document
 DELETE FROM document WHERE namespace = :namespace AND number = :document;
 
