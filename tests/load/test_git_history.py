@@ -71,7 +71,7 @@ def test_a_commit_is_related_to_author_files_issues_and_reverted_commits(reposit
     assert ("reverts", first[:10]) in claims
     aliases = {(item.key, item.alias_of) for item in last.given.nominations if item.alias_of}
     assert ("parser py", "src parser py") in aliases
-    assert "return" not in last.text and "src/parser.py" in last.text
+    assert "return" not in last.text and "- src/parser.py (parser.py)" in last.text
 
 
 def test_indexing_again_reads_only_new_commits(repository, engine):
@@ -116,3 +116,16 @@ def test_what_is_no_repository_is_an_error(tmp_path, engine):
         engine.index_commits(tmp_path)
     with pytest.raises(InputError, match="no folder"):
         engine.index_commits(tmp_path / "none")
+
+
+def test_files_that_a_commit_adds_are_kept_before_others(repository):
+    """Who introduced a file can be asked, however many others the commit changes."""
+    files = {f"many/{number:03}.txt": "x\n" for number in range(MAX_FILES + 5)}
+    repository.commit("Add many", files)
+    repository.commit("Change many, add one", {**dict.fromkeys(files, "y\n"), "zebra.py": PARSER})
+
+    (commit, _) = iter_commits(repository.folder)
+    assert [file.path for file in commit.files if file.is_added] == ["zebra.py"]
+    assert (len(commit.files), commit.omitted_files) == (MAX_FILES, 6)
+    document = next(iter_commit_documents(repository.folder))
+    assert "- zebra.py (added)" in document.text and "- many/000.txt (000.txt)" in document.text

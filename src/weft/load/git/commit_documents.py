@@ -17,7 +17,7 @@ from pathlib import Path
 
 from weft.extract.names import MAX_NAME_CHARACTERS, name_key
 from weft.extract.statements import FIELD_WEIGHT, Statement, in_words
-from weft.load.git.log import Commit, iter_commits, list_shas
+from weft.load.git.log import ChangedFile, Commit, iter_commits, list_shas
 from weft.load.line_map import shorten
 from weft.records import Claim, Document, Extraction, Nomination
 
@@ -50,7 +50,7 @@ def to_document(commit: Commit, *, source: str) -> Document:
     """Return the document of a commit."""
     subject, _, body = commit.message.partition("\n")
     title = shorten(f"{commit.sha[:SHORT_SHA]} {subject}", limit=MAX_TITLE_CHARACTERS)
-    files = [f"- {file.path}{': ' if file.headings else ''}{'; '.join(file.headings)}" for file in commit.files]
+    files = [f"- {_describe(file)}" for file in commit.files]
     if commit.omitted_files:
         files.append(f"- and {commit.omitted_files:,} more files")
     parts = [subject, f"Commit by {commit.author} on {commit.date[:10]}.", body.strip()]
@@ -69,6 +69,17 @@ def to_document(commit: Commit, *, source: str) -> Document:
         },
         given=_extract(commit, title=title),
     )
+
+
+def _describe(file: ChangedFile) -> str:
+    """
+    Return the line of a file: `src/parser.py (parser.py, added): def parse(text)`.
+
+    The name is repeated: the terms of a path are its parts and the whole path, but not the name with its ending.
+    """
+    folder, _, name = file.path.rpartition("/")
+    notes = ", ".join([*([name] if folder else []), *(["added"] if file.is_added else [])])
+    return file.path + (f" ({notes})" if notes else "") + (f": {'; '.join(file.headings)}" if file.headings else "")
 
 
 def _extract(commit: Commit, *, title: str) -> Extraction:

@@ -22,7 +22,7 @@ from weft.errors import InputError
 from weft.text.decode import clean
 
 MAX_FILES = 50
-"""Maximum number of changed files that are kept per commit."""
+"""Maximum number of changed files that are kept per commit; files that it adds are kept before others."""
 MAX_HEADINGS = 8
 """Maximum number of hunk headings that are kept per file."""
 MAX_LINE_BYTES = 4096
@@ -45,6 +45,7 @@ class ChangedFile:
     path: str
     headings: tuple[str, ...] = ()
     """Lines that Git prints after `@@`: the functions, classes or sections of the changes."""
+    is_added: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +68,20 @@ class _Diff:
     """Files of the diff that is being read."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
+    added: set[str] = field(default_factory=set)
     current: str = ""
+    is_new: bool = False
+    """True if the commit adds the file whose header is being read."""
     omitted: int = 0
+    left_out: str = ""
+    """Path of the last omitted file, which a header names twice."""
 
     def read(self, line: str) -> None:
         """Note a file or a hunk heading; other lines are content."""
         if line.startswith("diff --git "):
-            self.current = ""
+            self.current, self.is_new = "", False
+        elif line.startswith("new file mode ") and not self.current:
+            self.is_new = True
         elif line.startswith(("--- a/", "+++ b/")) and len(line) > 6:
             self._open(line[6:].rstrip("\t"))
         elif line.startswith("rename to "):
@@ -84,14 +92,24 @@ class _Diff:
                 known.append(heading)
 
     def _open(self, path: str) -> None:
+        if self.is_new:
+            self._make_room()
+            self.added.add(path)
         if path in self.files or len(self.files) < MAX_FILES:
             if self.current and self.current != path and not self.files[self.current]:
                 del self.files[self.current]  # the old name of a renamed file
             self.current = path
             self.files.setdefault(path, [])
-        elif path != self.current:
+        elif path != self.left_out:
             self.omitted += 1
-            self.current = ""
+            self.current, self.left_out = "", path
+
+    def _make_room(self) -> None:
+        """Leave out the last file that is not new, if there are too many: who introduced a file is asked most."""
+        changed = [path for path in self.files if path not in self.added]
+        if len(self.files) >= MAX_FILES and changed:
+            del self.files[changed[-1]]
+            self.omitted += 1
 
 
 def iter_commits(repository: Path) -> Iterator[Commit]:
@@ -183,7 +201,8 @@ def _make_commit(head: Sequence[str], diff: _Diff) -> Commit:
         parents=tuple(parents.split()),
         message=clean("".join(head[4:])[:MAX_MESSAGE_CHARACTERS]).strip(),
         files=tuple(
-            ChangedFile(path=clean(path), headings=tuple(map(clean, heads))) for path, heads in diff.files.items()
+            ChangedFile(path=clean(path), headings=tuple(map(clean, heads)), is_added=path in diff.added)
+            for path, heads in diff.files.items()
         ),
         omitted_files=diff.omitted,
     )
