@@ -91,6 +91,8 @@ def _check_http(weft: str, *, folder: Path) -> None:
         )
         with urllib.request.urlopen(f"{address}/health", timeout=30) as reply:
             assert json.load(reply)["status"] == "ok"
+        with urllib.request.urlopen(f"{address}/", timeout=30) as reply:
+            assert b"<!doctype html>" in reply.read().lower()
         with urllib.request.urlopen(request, timeout=60) as reply:
             assert "Ada Quist" in json.load(reply)["results"][0]["chunk"]["text"]
     finally:

@@ -2,6 +2,7 @@
 
 import configparser
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -113,6 +114,23 @@ def test_a_workflow_has_least_rights_and_pinned_actions(path):
                 assert (ROOT / name).exists()
 
 
+@pytest.mark.parametrize(
+    "schema, paths",
+    [
+        ("github-workflows", WORKFLOWS),
+        ("dependabot", [ROOT / ".github" / "dependabot.yml"]),
+        ("compose-spec", COMPOSE),
+    ],
+)
+def test_files_are_valid_by_the_schema_of_their_program(schema, paths):
+    """The schemas are in a wheel; without it the rules above remain."""
+    pytest.importorskip("check_jsonschema", reason="the schemas are missing: pip install check-jsonschema")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_matrix_covers_the_declared_python_versions():
     """Classifiers and matrix agree, on three systems."""
     matrix = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]["matrix"]["strategy"]["matrix"]
@@ -130,6 +148,18 @@ def test_the_registry_entry_names_this_version_and_a_command_that_exists():
     assert entry["version"] == package["version"] == PROJECT["version"]
     assert package["identifier"] == PROJECT["name"] and PROJECT["name"] in PROJECT["scripts"]
     assert len(entry["description"]) <= 100
+
+
+def test_the_registry_entry_gets_its_owner_from_the_release():
+    """No account is invented: the workflow writes the account that releases."""
+    name = json.loads((ROOT / "server.json").read_text("utf-8"))["name"]
+    steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["build"]["steps"]
+    command = next(step["run"] for step in steps if "server.json" in step.get("run", "")).partition(">")[0]
+    environment = {"GITHUB_REPOSITORY_OWNER": "ada", "PATH": os.environ["PATH"]}
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert name == "io.github.OWNER/weft"
+    assert json.loads(done.stdout)["name"] == "io.github.ada/weft"
 
 
 def test_the_lock_file_covers_every_extra_of_all():
