@@ -32,6 +32,7 @@ BOUNDED = {
     ("GET", "/jobs/{id}"): SET,
     ("POST", "/facts/recall"): SET,
     ("GET", "/stats"): FEW,
+    ("GET", "/key"): FEW,
 }
 """What bounds the lists in the answer of each route that has any."""
 

@@ -34,6 +34,8 @@ class Caller:
     state: ServerState
     engine: Engine
     access: Access
+    key: ApiKey | None
+    """None for loopback access while no key exists."""
 
     @property
     def namespace(self) -> str:
@@ -92,7 +94,7 @@ async def identify(
     own = state.engines.settings.store.namespace
     name = _choose(key.namespaces if key else (own,), wanted, own=own)
     request.scope["namespace"] = name
-    return Caller(state=state, engine=state.engines.engine(name), access=key.access if key else "write")
+    return Caller(state=state, engine=state.engines.engine(name), access=key.access if key else "write", key=key)
 
 
 async def identify_writer(caller: Annotated[Caller, Depends(identify)]) -> Caller:

@@ -485,6 +485,16 @@ class ModelOut(BaseModel):
     active: bool
 
 
+class KeyOut(BaseModel):
+    """The key of a request. `id` and `name` are null for loopback access while no key exists."""
+
+    id: str | None
+    name: str | None
+    access: Literal["read", "write"]
+    namespace: str
+    namespaces: list[str]
+
+
 class StatsOut(BaseModel):
     """Statistics of a namespace."""
 

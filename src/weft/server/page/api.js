@@ -69,6 +69,7 @@ const remove = async (path) => (await send(path, { method: "DELETE" })).json();
 export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
+export const key = () => get("key");
 export const ask = (query, { gate, signal, fields = {}, facts = true } = {}) =>
   post("query", { query, facts, ...fields, ...(gate === false ? { gate } : {}) }, { signal });
 export const topEntities = (limit) => get("graph/entities", { limit });
@@ -102,7 +103,7 @@ export async function folders() {
 
 /** Return the id of the document that a relative or site link leads to, from the document `source`. */
 export async function linked(to, source) {
-  const path = decodeURI(to.split(/[?#]/)[0]).replace(/\/$/, "");
+  const path = decoded(to.split(/[?#]/)[0]).replace(/\/$/, "");
   const [scheme] = /^[a-z]+:(?!\/)/.exec(source) ?? [""];
   const folders = source.slice(scheme.length).split("/").slice(0, -1);
   // A site link such as `/docs/pods/` starts at some folder above the document; `../pods.md` at its own.
@@ -114,6 +115,14 @@ export async function linked(to, source) {
     if (match) return match.id;
   }
   throw new Refusal(404, { code: "not_found", message: `no indexed document at the link ${to}`, hint: "" });
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function normal(parts) {

@@ -9,8 +9,10 @@ import { showDocuments } from "./documents.js";
 import { showEntities, showEntity } from "./entity.js";
 import { showExplorer } from "./explorer/view.js";
 import { showFacts } from "./facts.js";
+import { showStatus } from "./status.js";
 
 const VIEWS = {
+  status: showStatus,
   ask: showAsk,
   compare: showCompare,
   entities: showEntities,
@@ -29,7 +31,7 @@ const byId = (id) => document.getElementById(id);
 async function show() {
   const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const view = VIEWS[name] ? name : "ask";
-  for (const tab of document.querySelectorAll("nav a")) {
+  for (const tab of document.querySelectorAll("nav a, #namespace")) {
     if (tab.dataset.view === (PARENT[view] ?? view)) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
@@ -137,9 +139,9 @@ async function start() {
   showTheme();
   await show();
   try {
-    byId("namespace").textContent = (await api.stats()).namespace;
+    byId("namespace").textContent = `Status · ${(await api.stats()).namespace}`;
   } catch (error) {
-    byId("namespace").textContent = "";
+    byId("namespace").textContent = "Status";
   }
 }
 

@@ -1,8 +1,10 @@
 /* View of documents: list and upload. */
 
 import * as api from "./api.js";
+import { removal } from "./document.js";
 import { announce, el, link, plural, problem, replace, short } from "./dom.js";
 
+const MAX_LISTED = 20;
 /** Progress element of the running job, and the function that reloads the list when it ends. */
 let indexing = null;
 let refresh = null;
@@ -46,7 +48,7 @@ export async function showDocuments(main, params) {
 }
 
 function documentItem(found) {
-  return el(
+  const item = el(
     "li",
     {},
     link(
@@ -58,6 +60,13 @@ function documentItem(found) {
       el("span", { class: "number" }, plural(found.chunks, "chunk")),
     ),
   );
+  const onRemoved = () => {
+    (item.nextElementSibling ?? item.previousElementSibling)?.querySelector("a")?.focus();
+    item.remove();
+    announce(`Removed: ${found.title || short(found.source)}`);
+  };
+  item.append(removal(found, { onRemoved }));
+  return item;
 }
 
 function dropZone() {
@@ -101,7 +110,7 @@ async function run(files, box) {
         ? `${now.processed} of ${now.total} processed, ${plural(now.chunks, "chunk")}`
         : "Waiting…";
     });
-    replace(box, receipt(ended));
+    replace(box, receipt(ended, files));
     announce(`Indexing ${ended.state}`);
     await refresh();
   } catch (error) {
@@ -111,7 +120,8 @@ async function run(files, box) {
   }
 }
 
-function receipt(job) {
+/** Return the result of a job: counts, and each file with a link or the reason why it was skipped. */
+function receipt(job, files) {
   if (job.error) return el("p", { class: "problem" }, problem(job.error));
   const done = job.receipt;
   if (!done) return el("p", {}, `The job is ${job.state}.`);
@@ -125,12 +135,18 @@ function receipt(job) {
       `, ${done.changed} changed, ${done.unchanged} unchanged · `,
       `${plural(done.chunks, "chunk")} in ${done.seconds.toFixed(1)} s`,
     ),
-    done.skipped_files.map((file) =>
-      el(
-        "p",
-        { class: "quiet" },
-        `${short(file.source)} skipped: ${file.reason}${file.detail ? `, ${file.detail}` : ""}`,
-      ),
+    el(
+      "ul",
+      {},
+      files.slice(0, MAX_LISTED).map(({ name }) => fileItem(name, done.skipped_files)),
     ),
+    files.length > MAX_LISTED ? el("p", { class: "quiet" }, `The first ${MAX_LISTED} files are listed.`) : null,
   );
+}
+
+function fileItem(name, skipped) {
+  const found = skipped.find(({ source }) => source === `upload:${name}`);
+  if (found)
+    return el("li", { class: "quiet" }, `${name} skipped: ${found.reason}${found.detail ? `, ${found.detail}` : ""}`);
+  return el("li", {}, link("document", { link: encodeURIComponent(name), from: "upload:" }, {}, name));
 }

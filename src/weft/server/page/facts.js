@@ -2,8 +2,9 @@
 
 import * as api from "./api.js";
 import { announce, confirmed, digits, el, link, plural, problem, replace, words } from "./dom.js";
+import { editForm, timeline } from "./fact_history.js";
 
-const STATUS = { staged: "staged", confirmed: "confirmed", superseded: "superseded", rejected: "rejected" };
+const STATUS = { staged: "unconfirmed", confirmed: "confirmed", superseded: "replaced", rejected: "rejected" };
 
 /** Return a list of facts with their buttons. */
 export function factList(facts) {
@@ -51,6 +52,8 @@ function fillItem(item, fact, message = "") {
       { class: "row buttons" },
       fact.status === "confirmed" ? null : action(item, fact, "Confirm", statement, judge(api.confirmFact)),
       fact.status === "rejected" ? null : action(item, fact, "Reject", statement, judge(api.rejectFact)),
+      action(item, fact, "Edit", statement, edit),
+      action(item, fact, "Timeline", statement, showTimeline),
       action(item, fact, "Forget", statement, forget),
     ),
   );
@@ -74,6 +77,26 @@ const judge = (call) => async (item, fact, statement) => {
   fillItem(item, { ...fact, ...changed });
   announce(`${statement}: ${changed.status}`);
 };
+
+/** Show a form for another value; the new fact replaces this one. */
+function edit(item, fact) {
+  const form = editForm(fact, (changed) => {
+    const old = factItem({ ...fact, status: "superseded" });
+    item.after(old);
+    fillItem(item, changed);
+    item.dataset.fact = changed.id;
+    announce("Fact changed");
+  });
+  item.querySelector(".below")?.remove();
+  item.append(form);
+  form.querySelector("input").focus();
+}
+
+async function showTimeline(item, fact) {
+  const shown = item.querySelector(".below.timeline");
+  item.querySelector(".below")?.remove();
+  if (!shown) item.append(await timeline(fact));
+}
 
 async function forget(item, fact, statement) {
   const question = `Forget “${statement}”? This deletes the fact and its history and cannot be undone.`;
@@ -105,7 +128,11 @@ export async function showFacts(main, params) {
     list.append(...kept.map(factItem));
     shown += kept.length;
     more.hidden = !after;
-    const which = [shown ? plural(shown, `${wanted} fact`.trim()) : `No ${wanted} fact`.replace("  ", " ")];
+    const which = [
+      shown
+        ? plural(shown, `${STATUS[wanted] ?? ""} fact`.trim())
+        : `No ${STATUS[wanted] ?? ""} fact`.replace("  ", " "),
+    ];
     if (subject) which.push(`about ${subject}`);
     if (!shown && !subject && !wanted) which.push("is stored in this namespace yet");
     replace(total, el("span", {}, `${which.join(" ")}${after ? ", more available" : ""}`));
@@ -153,7 +180,7 @@ function filterForm(subject, wanted) {
         "select",
         { name: "status" },
         ["", ...Object.keys(STATUS)].map((name) =>
-          el("option", { value: name, selected: name === wanted }, name || "any"),
+          el("option", { value: name, selected: name === wanted }, STATUS[name] ?? "any"),
         ),
       ),
     ),

@@ -219,7 +219,7 @@ export class Graph {
       svg("title", {}, point.name),
       svg("circle", { r: point.radius }),
       plus,
-      svg("text", { y: point.radius + 13 }, shorten(point.name)),
+      svg("text", { y: point.radius + 13, "aria-hidden": "true" }, shorten(point.name)),
     );
     return point.group;
   }

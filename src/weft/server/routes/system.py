@@ -1,4 +1,4 @@
-"""Routes for monitoring: `/health`, `/ready`, `/stats`, `/metrics`."""
+"""Routes for monitoring: `/health`, `/ready`, `/stats`, `/key`, `/metrics`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.context.serialise import confidence_to_dict, stats_to_dict
 from weft.engine.engine import Engine
 from weft.server.auth import Reader, get_state
 from weft.server.errors import Refused, documented
-from weft.server.schemas import Health, Ready, StatsOut
+from weft.server.schemas import Health, KeyOut, Ready, StatsOut
 
 router = APIRouter(tags=["system"])
 
@@ -39,6 +39,19 @@ async def ready(request: Request) -> dict[str, str]:
 async def stats(caller: Reader) -> dict[str, Any]:
     """Return statistics of the namespace."""
     return await caller.state.threads.read(lambda: _stats(caller.engine))
+
+
+@router.get("/key", response_model=KeyOut, responses=documented(401, 504))
+async def own_key(caller: Reader) -> dict[str, Any]:
+    """Return name, permission and namespaces of the key of this request, never the key itself."""
+    key = caller.key
+    return {
+        "id": key.id if key else None,
+        "name": key.name if key else None,
+        "access": caller.access,
+        "namespace": caller.namespace,
+        "namespaces": list(key.namespaces) if key else [caller.namespace],
+    }
 
 
 @router.get(
