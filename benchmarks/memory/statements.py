@@ -3,6 +3,7 @@ Precision of the rules that read facts out of conversations (`weft.extract.user_
 
     WEFT_DATA=DIR python benchmarks/memory/statements.py          precision by rule
     WEFT_DATA=DIR python benchmarks/memory/statements.py --list   clauses without a label, to be labelled
+    python benchmarks/memory/statements.py --lines FILE…          the same for other texts: a line is a turn
 
 The clauses are those of the user's turns of $WEFT_DATA/longmemeval-open. `statement_labels.tsv` has a verdict for each
 clause that a rule reads: `right` if the clause states the fact about the user, else `wrong`, with the reason. A clause
@@ -19,7 +20,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weft.extract.user_statements import iter_clauses, read_clause
@@ -30,31 +31,46 @@ RULES = ("lives_in", "from", "graduated", "prefers", "usually", "likes", "decide
 """Predicates that are rules; others are of `my … is`."""
 
 
-def iter_statements(folder: Path) -> Iterator[tuple[str, str, str]]:
+def iter_statements(conversations: Iterable[Sequence[Message]]) -> Iterator[tuple[str, str, str]]:
     """Yield id, rule and text of each distinct clause that states a fact."""
     seen = set()
+    for messages in conversations:
+        document = to_document(messages, Conversation(source="s", host="benchmark", id="s"))
+        for clause, _ in iter_clauses(document):
+            id = hashlib.sha256(clause.strip().encode()).hexdigest()[:12]
+            if id not in seen and (found := read_clause(clause)):
+                seen.add(id)
+                yield id, found[0] if found[0] in RULES else "my … is", f"{found[0]} = {found[1]} | {clause}"
+
+
+def iter_sessions(folder: Path) -> Iterator[list[Message]]:
+    """Yield the turns of each session of LongMemEval."""
     with gzip.open(folder / "sessions.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            messages = [Message(role=turn["role"], text=turn["content"]) for turn in row["turns"]]
-            document = to_document(messages, Conversation(source="s", host="longmemeval", id="s"))
-            for clause, _ in iter_clauses(document):
-                id = hashlib.sha256(clause.strip().encode()).hexdigest()[:12]
-                if id not in seen and (found := read_clause(clause)):
-                    seen.add(id)
-                    yield id, found[0] if found[0] in RULES else "my … is", f"{found[0]} = {found[1]} | {clause}"
+            yield [Message(role=turn["role"], text=turn["content"]) for turn in row["turns"]]
+
+
+def iter_lines(paths: Iterable[Path]) -> Iterator[list[Message]]:
+    """Yield each line of files as a turn of the user, without list marks and quotes of YAML."""
+    for path in paths:
+        for line in path.read_text("utf-8").splitlines():
+            if text := line.strip().lstrip("- ").strip("'\""):
+                yield [Message(role="user", text=text)]
 
 
 def main() -> int:
     """Print the precision by rule; exit with 1 if a clause has no label."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="Print clauses without a label.")
+    parser.add_argument("--lines", type=Path, nargs="+", default=(), help="Text files whose lines are turns.")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
+    if not arguments.lines and not os.environ.get("WEFT_DATA"):
         parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
     with LABELS.open(encoding="utf-8") as file:
         labels = {row["clause"]: row["verdict"] for row in csv.DictReader(file, delimiter="\t")}
     counts, right, unknown = Counter[str](), Counter[str](), 0
-    for id, rule, text in iter_statements(Path(os.environ["WEFT_DATA"]) / "longmemeval-open"):
+    folder = Path(os.environ.get("WEFT_DATA", "")) / "longmemeval-open"
+    for id, rule, text in iter_statements(iter_lines(arguments.lines) if arguments.lines else iter_sessions(folder)):
         if id not in labels:
             unknown += 1
             if arguments.list:
