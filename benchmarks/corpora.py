@@ -51,7 +51,7 @@ MOVED, NOISE = 0.35, 0.25
 """How far a vector moves towards another one, and in no direction."""
 
 _NOMINATIONS = (
-    "SELECT chunk, document, key, name, kind, vote, rank, type, description, about, alias_of, reason"
+    "SELECT chunk, document, key, place, name, kind, vote, rank, type, description, about, alias_of, reason"
     " FROM nomination WHERE origin = ''"
 )
 _CLAIMS = "SELECT chunk, origin, source, target, type, weight, description FROM claim"
@@ -155,14 +155,15 @@ class Variants:
         """Between the numbers of a chunk and of its variant: whole blocks."""
         packed = dict(db.execute("SELECT chunk, vector FROM chunk_vector"))
         self._model = db.execute("SELECT number FROM model WHERE active").get
-        self._vectors = np.stack([np.frombuffer(packed[chunk.row[0]], np.float32) for chunk in self._chunks])
+        self._vectors = np.stack([np.frombuffer(packed[chunk.row[0]], "<f2") for chunk in self._chunks])
         self._entities = list(
             db.execute("SELECT number, key, strong, same_as, reason, mentions, chunks, head FROM entity")
         )
-        self._own = {row[0] for row in self._entities if renaming.changes(row[1])}
+        self._names: dict[int, str] = dict(db.execute("SELECT number, key FROM name"))
+        self._own = {number for number, key in self._names.items() if renaming.changes(key)}
         self._keys = {row[0]: row[1] for row in self._entities}
         self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
-        self._offset = max(self._keys) + 1
+        self._offset = max(self._names) + 1
         self._relations = list(db.execute("SELECT source, target, type, weight, support FROM relation"))
         self._mentions = list(db.execute("SELECT entity, chunk, count, about FROM mention"))
         self._nominations = list(db.execute(_NOMINATIONS))
@@ -177,14 +178,18 @@ class Variants:
         shift, onto = copy * self._step, copy * (self._documents[-1][0] + 1)
         renamed_terms = {terms(word)[0]: terms(word + suffix)[0] for word in self._renaming.rare}
 
-        def pair(source: str, target: str, type: str) -> tuple[str, str]:
-            ends = key(source), key(target)
-            return (min(ends), max(ends)) if type == CO_OCCURS else ends
-
         def entity(number: int) -> int:
             return number + copy * self._offset if number in self._own else number
 
-        db, run, keys = self._db, self._db.executemany, self._keys
+        def pair(source: int, target: int, type: str) -> tuple[int, int]:
+            is_turned = type == CO_OCCURS and key(names[source]) > key(names[target])
+            return (entity(target), entity(source)) if is_turned else (entity(source), entity(target))
+
+        db, run, names = self._db, self._db.executemany, self._names
+        run(
+            "INSERT INTO name (number, namespace, key) VALUES (?, 1, ?)",
+            ((entity(number), key(names[number])) for number in sorted(self._own)),
+        )
         ids = {number: document_id(NAMESPACE, f"variant {copy}/{number}") for number, *_ in self._documents}
         titles = {number: text(title) for number, title, _ in self._documents}
         run(
@@ -223,7 +228,10 @@ class Variants:
         numbers = [chunk.row[0] + shift for chunk in self._chunks]
         run(
             "INSERT INTO chunk_vector (chunk, model, vector) VALUES (?, ?, ?)",
-            ((n, self._model, v.tobytes()) for n, v in zip(numbers, self._move(self._vectors, copy), strict=True)),
+            (
+                (n, self._model, v.astype("<f2").tobytes())
+                for n, v in zip(numbers, self._move(self._vectors, copy), strict=True)
+            ),
         )
         run(
             "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason, mentions, chunks, head)"
@@ -252,37 +260,37 @@ class Variants:
             "INSERT INTO relation (source, target, type, weight, support, place) VALUES (?, ?, ?, ?, ?, ?)",
             (
                 (
-                    *self._in_order(entity(s), entity(t), is_turned=pair(keys[s], keys[t], type)[0] != key(keys[s])),
+                    *pair(s, t, type),
                     type,
                     weight,
                     support,
-                    pair_tie_rank(NAMESPACE, key(keys[s]), key(keys[t])),
+                    pair_tie_rank(NAMESPACE, key(names[s]), key(names[t])),
                 )
                 for s, t, type, weight, support in self._relations
                 if s in self._own or t in self._own
             ),
         )
         run(
-            "INSERT OR IGNORE INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
-            " description, about, alias_of, reason) VALUES (1, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO nomination (namespace, origin, extractor, chunk, document, key, place, name, kind, vote, rank,"
+            " type, description, about, alias_of, reason) VALUES (1, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (c + shift, d + onto, key(k), text(name), kind, vote, rank, type, text(said), about, key(alias), why)
-                for c, d, k, name, kind, vote, rank, type, said, about, alias, why in self._nominations
+                (c + shift, d + onto, entity(k), at, text(name), *kind, text(said), about, key(alias), why)
+                for c, d, k, at, name, *kind, said, about, alias, why in self._nominations
             ),
         )
         run(
-            "INSERT OR IGNORE INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)"
-            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, type, weight, description, place)"
+            " VALUES (1, '', ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (c + shift, origin, *pair(s, t, type), type, weight, text(said), places[c])
                 for c, origin, s, t, type, weight, said in self._claims
             ),
         )
-        described = np.stack([np.frombuffer(row[2], np.float32) for row in self._described])
+        described = np.stack([np.frombuffer(row[2], "<f2") for row in self._described])
         run(
             "INSERT INTO entity_vector (chunk, key, model, vector) VALUES (?, ?, ?, ?)",
             (
-                (row[0] + shift, key(row[1]), self._model, vector.tobytes())
+                (row[0] + shift, key(row[1]), self._model, vector.astype("<f2").tobytes())
                 for row, vector in zip(self._described, self._move(described, copy), strict=True)
             ),
         )
@@ -342,13 +350,9 @@ class Variants:
         chance = np.random.default_rng(copy)
         others = vectors[chance.permutation(len(vectors))]
         noise = chance.normal(size=vectors.shape).astype(np.float32) / np.sqrt(vectors.shape[1])
-        moved = vectors + MOVED * others + NOISE * noise
+        moved = vectors.astype(np.float32) + MOVED * others + NOISE * noise
         unit: np.ndarray = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
         return unit
-
-    @staticmethod
-    def _in_order(source: int, target: int, *, is_turned: bool) -> tuple[int, int]:
-        return (target, source) if is_turned else (source, target)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ class Renaming:
 
     def _find(self) -> set[str]:
         held = dict(self._db.execute("SELECT term, sum(length(entries)) / 4 FROM posting GROUP BY term"))
-        keys = [key for (key,) in self._db.execute("SELECT DISTINCT key FROM nomination")]
+        keys = [key for (key,) in self._db.execute("SELECT key FROM name")]
         groups: dict[str, list[str]] = defaultdict(list)
         for key in keys:
             groups[letters(key)].append(key)
@@ -98,21 +98,23 @@ def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
     suffix = renaming.suffix(1)
     beyond = db.execute("SELECT max(document) + 1 FROM nomination").get
     votes = [
-        (chunk, document + beyond, key, kind, vote, renaming.key(alias, suffix), reason)
-        for chunk, document, key, kind, vote, alias, reason in db.execute(
-            "SELECT chunk, document, key, kind, vote, alias_of, reason FROM nomination"
+        (chunk, document + beyond, number, place + beyond, kind, vote, renaming.key(alias, suffix), reason)
+        for chunk, document, number, place, kind, vote, alias, reason, key in db.execute(
+            "SELECT chunk, document, n.key, place, kind, vote, alias_of, reason, w.key FROM nomination AS n"
+            " JOIN name AS w ON w.number = n.key"
         )
         if not renaming.changes(key)
     ]
     db.pragma("foreign_keys", True)
     with db:
         db.executemany(
-            "INSERT OR IGNORE INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
-            " description, about, alias_of, reason) VALUES (1, ?, ?, '~', ?, '', ?, ?, 9, '', '', 0, ?, ?)",
+            "INSERT INTO nomination (namespace, chunk, document, origin, key, place, name, kind, vote, rank, type,"
+            " description, about, alias_of, reason, extractor)"
+            " VALUES (1, ?, ?, '~', ?, ?, '', ?, ?, 9, '', '', 0, ?, ?, '')",
             votes,
         )
         changes = GraphChanges(SqliteSession(db, indexes=None), namespace=1, name="default")
-        changes.touch(row[2] for row in votes)
+        changes.touch(key for (key,) in db.execute("SELECT key FROM name") if not renaming.changes(key))
         changes.settle()
         db.execute("DELETE FROM nomination WHERE origin = '~'")
     db.pragma("foreign_keys", False)
