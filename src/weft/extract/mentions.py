@@ -178,6 +178,8 @@ def _plurals(key: str) -> list[str]:
 
 def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tuple[str, str]]:
     pairs: set[tuple[str, str]] = set()
+    if len(matches) < 2:
+        return pairs
     sentence: list[str] = []
     last = 0
     for key, at, size in matches:

@@ -121,13 +121,18 @@ def _word_pattern(text: str) -> re.Pattern[str]:
 
 
 class LazyWords(Sequence[Word]):
-    """The words of a text, as `words` returns them. A `Word` is made when it is accessed, which takes half the time."""
+    """
+    The words of a text, as `words` returns them. A `Word` is made when it is accessed.
 
-    __slots__ = ("_matches", "_read", "texts")
+    Many texts are read for names that do not occur in them, so their places are found only when one is needed.
+    """
+
+    __slots__ = ("_places", "_read", "_text", "texts")
 
     def __init__(self, text: str) -> None:
-        self._matches = list(_word_pattern(text).finditer(text))
-        self._read = [_read(match[0]) for match in self._matches]
+        self._text = text
+        self._places: list[tuple[int, int]] | None = None
+        self._read = [*map(_read, _word_pattern(text).findall(text))]
         self.texts = [folded for folded, _ in self._read]
         """Folded words."""
 
@@ -138,7 +143,9 @@ class LazyWords(Sequence[Word]):
     def __getitem__(self, at: int | slice) -> Word | list[Word]:
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
-        return Word(*self._read[at], *self._matches[at].span())
+        if self._places is None:
+            self._places = [match.span() for match in _word_pattern(self._text).finditer(self._text)]
+        return Word(*self._read[at], *self._places[at])
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -431,8 +438,10 @@ def _possible_at(texts: Sequence[str], at: int, names: NameSet) -> list[tuple[in
 
 def _stands_alone(found: Sequence[Word], at: int) -> bool:
     """Return True if the single word at `at` may be a name."""
-    if isinstance(found, LazyWords) and not found.is_name_like(at):
-        return False
+    if isinstance(found, LazyWords):  # hot path: most words need no place
+        kind = found.is_name_like(at)
+        if not kind or (kind != OPENING and found.texts[at].isascii()):
+            return bool(kind)
     word = found[at]
     if word.is_name_like == OPENING:  # only a space after the word before it, so no full stop
         return at > 0 and word.start == found[at - 1].end + 1

@@ -77,6 +77,10 @@ class Resolution:
     reason: str = ""
 
 
+ABSENT = Resolution(exists=False)
+"""Resolution of a key that is not an entity."""
+
+
 def vote(kind: str) -> int:
     """Return the weight of a nomination kind: 2 creates an entity, 1 needs a second document, 0 never creates one."""
     if kind in STRONG_KINDS:
@@ -91,12 +95,14 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Re
     User edits have priority. Otherwise a key resolves to another key if it is an alias of exactly one key and never a
     main name. An ambiguous key (`vague`) resolves to itself.
     """
+    if not edits and not votes.strong and not votes.several:  # nearly all keys
+        return ABSENT
     own_edits = [(kind, value) for kind, owner, value in edits if owner == key]
     merge_targets = [value for kind, value in own_edits if kind in ("merge", "alias") and value != key]
     pointed_at = any(kind in ("merge", "alias") and value == key for kind, _, value in edits)
     strong = votes.strong or bool(merge_targets) or pointed_at
     if not strong and not votes.several:
-        return Resolution(exists=False)
+        return ABSENT
     if merge_targets:
         kind = "merged" if ("merge", merge_targets[0]) in own_edits else "named"
         return Resolution(exists=True, strong=True, same_as=min(merge_targets), reason=f"{kind} by you")

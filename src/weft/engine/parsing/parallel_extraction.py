@@ -30,14 +30,17 @@ Item: TypeAlias = Document | Prepared | Skipped
 MIN_DOCUMENTS = 256
 """Documents of a run before processes start. A start takes as long as the extraction of 300 documents."""
 
-MAX_AHEAD = 64
-"""Documents that are loaded ahead of the one that is indexed."""
+MAX_AHEAD = 512
+"""Documents that are loaded ahead of the one that is indexed: as many as one transaction writes in a second."""
+
+MAX_AHEAD_CHARACTERS = 4_000_000
+"""Characters of the documents that are loaded ahead, for the memory."""
 
 LEAD = 16
 """Documents between the one that is indexed and the first one that is sent, so that it is ready in its turn."""
 
-REQUESTS_PER_PROCESS = 3
-"""Documents that wait for one process, or are read by it. With fewer it would wait for this process."""
+REQUESTS_PER_PROCESS = 256
+"""Documents that wait for one process, or are read by it. With fewer it would wait during a transaction of this one."""
 
 MAX_UNEXAMINED = 8
 """Documents that are not examined after one that is stored already: the others are probably stored too."""
@@ -56,7 +59,10 @@ MAX_DOCUMENTS_PER_PROCESS = 50_000
 class _Pending:
     item: Item
     result: Future[Item] | None = None
-    is_examined: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.item.text) if isinstance(self.item, Document) else 0
 
 
 def extract_ahead(
@@ -90,41 +96,56 @@ class _Ahead:
         self._limit = limit
         """Maximum number of documents at the processes."""
         self._pending: deque[_Pending] = deque()
+        self._characters = 0
+        """Size of the pending documents."""
+        self._next = 0
+        """Place of the first pending document that was not examined."""
+        self._sent: deque[Future[Item]] = deque()
+        """Results of documents at the processes, and of some that are done."""
         self._unexamined = 0
         """Documents to pass on before the next one is examined."""
 
     def run(self, items: Iterator[Item]) -> Iterator[Item]:
         """Yield all items, the first ones while later ones are at the processes."""
         while True:
-            missing = MAX_AHEAD - len(self._pending)
-            self._pending += map(_Pending, islice(items, missing))
+            while len(self._pending) < MAX_AHEAD and self._characters < MAX_AHEAD_CHARACTERS:
+                item = next(items, None)
+                if item is None:
+                    break
+                self._pending.append(_Pending(item))
+                self._characters += self._pending[-1].size
             if not self._pending:
                 return
             self._send()
-            yield self._receive(self._pending.popleft())
+            entry = self._pending.popleft()
+            self._characters -= entry.size
+            self._next = max(0, self._next - 1)
+            yield self._receive(entry)
 
     def _send(self) -> None:
-        """Send documents to the processes until each of them has enough."""
-        running = sum(1 for entry in self._pending if entry.result and not entry.result.done())
-        for entry in islice(self._pending, LEAD, None):
-            if running >= self._limit:
-                return
-            if entry.is_examined:
-                continue
-            entry.is_examined = True
+        """Send documents to the processes until they have enough."""
+        while self._sent and self._sent[0].done():
+            self._sent.popleft()
+        self._next = max(self._next, LEAD)
+        while len(self._sent) < self._limit and self._next < len(self._pending):
+            entry = self._pending[self._next]
             if self._unexamined:
                 self._unexamined -= 1
             elif isinstance(entry.item, Document) and (content_hash := self._find_change(entry.item)):
                 self._pool.start()
                 if not self._pool.is_ready:
-                    entry.is_examined = False
                     return
                 entry.result = self._threads.submit(self._prepare, entry.item, content_hash)
-                running += 1
+                self._sent.append(entry.result)
+            self._next += 1
 
     def _receive(self, entry: _Pending) -> Item:
         if entry.result is None or entry.result.cancel():  # no process has begun
             return entry.item
+        if not entry.result.done():  # give the processes a lead again, instead of waiting for each of the next ones
+            for other in islice(self._pending, LEAD):
+                if other.result and other.result.cancel():
+                    other.result = None
         try:
             return entry.result.result(MAX_WAIT_SECONDS)
         except TimeoutError:

@@ -64,8 +64,12 @@ class TermChanges:
         """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.add(number)
-        for term, frequency in terms.items():
-            self._added[term, block][place] = ENTRY.pack(place, min(frequency, 255), min(length, 65_535))
+        size = min(length, 65_535)
+        once = ENTRY.pack(place, 1, size)
+        added = self._added
+        for term, frequency in terms.items():  # hot loop: most terms occur once
+            entry = once if frequency == 1 else ENTRY.pack(place, min(frequency, 255), size)
+            added[term, block][place] = entry
 
     def blocks(self) -> dict[tuple[str, int], bytes]:
         """Return the blocks of the added chunks alone, by term and block number."""
@@ -82,7 +86,7 @@ class TermChanges:
             old = stored.get(at, b"")
             entries = merge_entries(old, removed=self._removed.get(at), added=self._added.get(at, {}))
             if entries:
-                written.append({**key, "term": term, "block": block, "entries": entries})
+                written.append({"namespace": self._namespace, "term": term, "block": block, "entries": entries})
             elif old:
                 deleted.append({**key, "term": term, "block": block})
             counts[term] += (len(entries) - len(old)) // ENTRY.size
@@ -109,7 +113,7 @@ class TermChanges:
 def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> bytes:
     """Return a block without the places in `removed` and with the entries in `added`, ordered by place."""
     if not removed and added and (not old or min(added) > old[-ENTRY.size]):
-        return old + b"".join(added[place] for place in sorted(added))
+        return old + (b"".join([added[place] for place in sorted(added)]) if len(added) > 1 else [*added.values()][0])
     kept = {old[i]: old[i : i + ENTRY.size] for i in range(0, len(old), ENTRY.size)}
     for place in removed or ():
         kept.pop(place, None)
