@@ -8,6 +8,7 @@ import pytest
 from making import adopt
 
 from weft.config import SplitOptions
+from weft.index import batch_writer, run
 from weft.index.batch_writer import MAX_PENDING_TEXTS, TEXTS_PER_GROUP
 from weft.index.run import index_documents
 from weft.records import Document, Filter
@@ -61,6 +62,23 @@ def test_the_next_documents_are_read_while_the_model_works(database):
     assert embedder.begun == [True]
     assert receipt.added == 2 * TEXTS_PER_GROUP
     assert store.stats().vectors == 2 * TEXTS_PER_GROUP
+
+
+@pytest.fixture(autouse=True)
+def whole_groups(monkeypatch):
+    """The first group is as large as the others, so that texts can be counted in groups."""
+    monkeypatch.setattr(run, "FIRST_GROUP_CHUNKS", 1 << 20)
+
+
+def test_the_first_group_is_small(database, embedder, monkeypatch):
+    """Its documents are searchable while the others are embedded."""
+    monkeypatch.setattr(run, "FIRST_GROUP_CHUNKS", 3)
+    store = adopt(database.store("default"), embedder)
+    groups, make = [], batch_writer.make_batches
+    monkeypatch.setattr(batch_writer, "make_batches", lambda plans, **o: groups.append(len(plans)) or make(plans, **o))
+    index_documents(notes(5 + TEXTS_PER_GROUP), store=store, embedder=embedder, options=SplitOptions())
+
+    assert groups == [3, TEXTS_PER_GROUP, 2]
 
 
 @pytest.mark.parametrize(

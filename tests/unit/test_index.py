@@ -9,6 +9,7 @@ from making import adopt, ask, sources
 
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
+from weft.index import run as index_run
 from weft.index.batch_writer import TEXTS_PER_GROUP
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.plan import content_hash
@@ -205,8 +206,9 @@ class Breaking(FakeEmbedder):
         return super().embed(texts, kind=kind)
 
 
-def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(database):
+def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(database, monkeypatch):
     """Written documents are kept, the failed group is unchanged, and no text is embedded twice."""
+    monkeypatch.setattr(index_run, "FIRST_GROUP_CHUNKS", TEXTS_PER_GROUP)
     embedder = Breaking()
     store = adopt(database.store("default"), embedder)
     documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * TEXTS_PER_GROUP)]

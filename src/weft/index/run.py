@@ -28,6 +28,9 @@ from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
 
+FIRST_GROUP_CHUNKS = 8
+"""Chunks, or documents, of the first group of a run. It is embedded and searchable before a whole group would be."""
+
 Item = TypeVar("Item", bound=Document | Prepared)
 Made = TypeVar("Made", bound=Prepared)
 
@@ -115,12 +118,13 @@ def _group_drafts(
     flush: Callable[[str], None] = lambda source: None,
 ) -> Iterator[list[Made]]:
     """
-    Yield groups of drafts, each with `size` chunks or documents; count unchanged documents.
+    Yield groups of drafts, each with `size` chunks or documents, the first with fewer; count unchanged documents.
 
     `flush` writes pending documents of a source. They must be written first, because a draft is compared with the
     stored document of its source.
     """
     group: list[Made] = []
+    limit = min(size, FIRST_GROUP_CHUNKS)
     for item in counts.iter_documents(items):
         source = item.source if isinstance(item, Document) else item.document.source
         if any(source == known.document.source for known in group):
@@ -132,9 +136,9 @@ def _group_drafts(
             counts.add_document(source, "unchanged")
             continue
         group.append(made)
-        if is_full(group, size=size):
+        if is_full(group, size=limit):
             yield group
-            group = []
+            group, limit = [], size
     if group:
         yield group
 

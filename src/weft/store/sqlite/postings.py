@@ -113,7 +113,7 @@ class TermChanges:
 def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> bytes:
     """Return a block without the places in `removed` and with the entries in `added`, ordered by place."""
     if not removed and added and (not old or min(added) > old[-ENTRY.size]):
-        return old + (b"".join([added[place] for place in sorted(added)]) if len(added) > 1 else [*added.values()][0])
+        return old + b"".join([added[place] for place in sorted(added)])
     kept = {old[i]: old[i : i + ENTRY.size] for i in range(0, len(old), ENTRY.size)}
     for place in removed or ():
         kept.pop(place, None)
