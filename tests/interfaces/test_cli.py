@@ -323,6 +323,7 @@ def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
     """1 for errors, 2 for usage and settings, with a hint, never a traceback."""
     assert "weft index" in weft("query", "x", expect=1).err
     assert "not found" in weft("index", "nowhere", expect=1).err
+    assert not (tmp_path / "weft.db").exists()
     assert "Missing argument 'QUESTION...'" in weft("query", expect=2).err
     assert "Did you mean 'query'?" in weft("qurey", "x", expect=2).err
     assert "unknown embedder" in weft("index", "notes", "--embedder", "magic", expect=2).err

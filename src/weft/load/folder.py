@@ -45,6 +45,12 @@ def iter_files(paths: Sequence[Path], *, options: LoadOptions, base: Path | None
     return _iter_once(roots, options=options, base=base.resolve() if base else None)
 
 
+def check_paths(paths: Sequence[Path]) -> None:
+    """Raise `InputError` if a path does not exist."""
+    for path in paths:
+        _resolve(path)
+
+
 def name_source(path: Path, *, base: Path | None) -> str:
     """Return the source of a resolved path: relative to the resolved base if below it, else absolute."""
     inside = base is not None and path.is_relative_to(base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,6 +75,10 @@ def index(
         from weft.load.watch import check_watching
 
         check_watching()
+    if paths != ("-",):
+        from weft.load.folder import check_paths
+
+        check_paths([Path(path) for path in paths])  # a wrong path creates no store
     with session.open(must_exist=False, **_overrides(session, **options)) as engine:
         if dry_run:
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
