@@ -7,7 +7,7 @@ HISTORY names the rows of `git_questions.tsv`; STORE is a store that `weft index
 question and the commits that answer it, by id or subject, written before the question was asked: one must be found.
 
 - `weft` is this project.
-- `axios` has a commit for each release 1.0.0 to 1.5.0 of the npm package, without `dist/`; the message is `Release
+- `axios` has a commit for each release 1.0.0 to 1.6.2 of the npm package, without `dist/`; the message is `Release
   VERSION` and the section of its CHANGELOG.md.
 
 | measure | meaning |

@@ -30,6 +30,8 @@ def stated(*messages):
         ("By the way, my favourite tea is rooibos.", "favourite tea", "rooibos"),
         ("my cat's name is Sprat, and she sleeps all day.", "cat's name", "Sprat"),
         ("I've just moved to Bergen.", "lives_in", "Bergen"),
+        ("I moved to New York two weeks ago.", "lives_in", "New York"),
+        ("I moved to Bergen in March because of the sea.", "lives_in", "Bergen"),
         ("I'm originally from the Faroe Islands.", "from", "the Faroe Islands"),
         ("I graduated with a degree in botany, which helps.", "graduated", "with a degree in botany"),
         ("I prefer paved roads, especially at night.", "prefers", "paved roads"),

@@ -5,7 +5,7 @@ First-person statements of the user in conversations, as facts about `user`. Rul
 | --- | --- |
 | `My name is Nora Quist.` | user – name – "Nora Quist" |
 | `By the way, my favourite tea is rooibos.` | user – favourite_tea – "rooibos" |
-| `I just moved to Bergen, so …` | user – lives_in – "Bergen" |
+| `I just moved to Bergen, so …`, `I moved to Bergen last week` | user – lives_in – "Bergen" |
 | `I usually run in the morning, but …` | user – usually – "run in the morning" |
 | `I prefer paved roads.` | user – prefers – "paved roads" |
 | `Actually, we decided on the blue boat.` | user – decided – "on the blue boat" |
@@ -63,6 +63,12 @@ End of a value. A comma ends it only before a new clause: a list or an appositio
     I usually work 40 hours a week, but some weeks …      work 40 hours a week
     I usually stick to smaller, local venues              none
 """
+_SINCE = (
+    r"(?=(?: in)? (?:last|this) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)\b"
+    r"| (?:yesterday|recently|today|(?:a|an|one|two|three|a few|some|\d{1,2}) (?:day|week|month|year)s? ago)\b"
+    r"| in (?:(?:19|20)\d\d|January|February|March|April|May|June|July|August|September|October|November|December)\b)"
+)
+"""Start of the time at the end of a clause: `I moved to Bergen last week`."""
 _WORDS = r"[^,;:!?()\"“”]{2,100}?"
 _PREDICATES = (
     (
@@ -71,7 +77,10 @@ _PREDICATES = (
         rf"|{'|'.join(_OWN)}|(?:{'|'.join(_NAMED)})'s name) "
         rf"(?:is|are) (?P<value>{_WORDS}){_END}",
     ),
-    ("lives_in", rf"I(?:'ve| have)? (?:just |recently |finally )?(?:moved to|live in) (?P<value>{_WORDS}){_END}"),
+    (
+        "lives_in",
+        rf"I(?:'ve| have)? (?:just |recently |finally )?(?:moved to|live in) (?P<value>{_WORDS})(?:{_SINCE}|{_END})",
+    ),
     ("from", rf"I(?:'m| am) (?:originally from|from|based in) (?P<value>{_WORDS}){_END}"),
     ("graduated", rf"I graduated (?P<value>(?:from|with|in) {_WORDS}){_END}"),
     ("prefers", rf"I (?:really |usually |generally |always |still )?prefer (?P<value>{_WORDS}){_END}"),
