@@ -82,7 +82,8 @@ class ParserPool:
                 process = self._lease(recipe.namespace)
             yield from process.receive(cpu_seconds=recipe.load.max_cpu_seconds)
         except LoadError as error:
-            logger.warning("skipped %s: %s", item.source, error)
+            if not self._ended.is_set():  # `close` kills processes whose results nobody waits for
+                logger.warning("skipped %s: %s", item.source, error)
             yield Skipped(source=item.source, reason=error.reason, detail=error.detail)
         finally:
             self._release(process, recipe.namespace)
