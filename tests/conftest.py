@@ -7,7 +7,11 @@ import pytest
 from hypothesis import settings
 from platformdirs import user_cache_path
 
-settings.register_profile("weft", deadline=None)  # how long an example takes depends on what else the machine does
+EXAMPLES = int(os.environ.get("WEFT_EXAMPLES") or 50)
+"""Examples of a property test that does not set a number; `make test-slow` sets more."""
+
+# No deadline: how long an example takes depends on what else the machine does.
+settings.register_profile("weft", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("weft")
 
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))

@@ -122,8 +122,9 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
-@pytest.mark.parametrize("wait", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize(
+    ("kill", "wait"), [(signal.SIGKILL, 0.0), (signal.SIGINT, 0.05), (signal.SIGKILL, 0.2)], ids=["0", "Ctrl-C", "0.2"]
+)
 def test_a_killed_import_wrote_nothing_or_all(tmp_path, kill, wait):
     """The store is consistent, and the next import completes the work."""
     db, path = tmp_path / "weft.db", write(tmp_path / "memory.jsonl", MANY)

@@ -149,6 +149,7 @@ def test_filters_stay_for_the_next_question_and_questions_are_kept(page):
     assert "documents in text:oauth" in page.locator(".narrowed").inner_text()
     page.get_by_role("link", name="Weft, start page").click()
     history = page.get_by_role("region", name="Recent questions")
+    history.wait_for()
     assert history.get_by_role("link").all_inner_texts()[:2] == [QUESTION, "who signs tokens?"]
     history.get_by_role("link", name="who signs tokens?").click()
     page.wait_for_selector(".narrowed")

@@ -19,7 +19,12 @@ def inside(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "situation, phases, at_least",
-    [("key", "coverage", 1000), ("key", "fuzzing", 50), ("open", "fuzzing", 25), ("locked", "fuzzing", 25)],
+    [
+        pytest.param("key", "coverage", 1000, marks=pytest.mark.slow),
+        ("key", "fuzzing", 50),
+        ("open", "fuzzing", 25),
+        ("locked", "fuzzing", 25),
+    ],
 )
 def test_no_request_brings_the_server_down(situation, phases, at_least):
     """With a key, without one where none is needed, and without one where it is; the seed is fixed."""

@@ -12,6 +12,7 @@ from weft.cli.memory.facts import to_time
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import counted, one_line, say
+from weft.errors import InputError
 
 if TYPE_CHECKING:
     from weft.admin.forget import Forgettable
@@ -35,6 +36,8 @@ def forget(
     Lists the documents and facts, asks for confirmation, deletes them from the store and the model caches, and compacts
     the store.
     """
+    if not (conversation or before or matching.strip()):
+        raise InputError("nothing is selected", hint="pass --conversation, --before or --matching")
     from weft.admin.forget import Selection, find_forgettable
     from weft.admin.forget import forget as erase
 
