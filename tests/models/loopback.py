@@ -8,18 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One scripted answer, after `delay` seconds. With `cut` the connection breaks in the middle of the body."""
+    """
+    One scripted answer, after `until` is set and `delay` seconds more.
+
+    With `cut` the connection breaks in the middle of the body.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     delay: float = 0.0
+    until: Event | None = None
 
 
 def in_json(body: object, *, status: int = 200, **headers: str) -> Answer:
@@ -61,6 +66,8 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
                 answer = endpoint.script.pop(0) if endpoint.script else endpoint.default(request)
                 endpoint.busy += 1
                 endpoint.most = max(endpoint.most, endpoint.busy)
+            if answer.until is not None:
+                answer.until.wait(60)
             time.sleep(answer.delay)
             with endpoint.lock:
                 endpoint.busy -= 1

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -121,7 +122,9 @@ def test_an_interrupted_run_goes_on(
 ) -> None:
     """Ctrl-C lets the requests under way be answered; none of their texts is sent again."""
     write_texts(tmp_path / "texts", 1, lines=400)
-    with serve_embedder(lambda request: vectors(request, delay=0.4)) as endpoint:
+    interrupted = Event()
+    with serve_embedder(lambda request: vectors(request, delay=0.4, until=interrupted)) as endpoint:
+        endpoint.script = [vectors({"input": ["the first text tells the dimension"]})]
         settle(tmp_path, endpoint, monkeypatch)
         if verb == ("reembed",):
             weft("index", "texts", "--embedder", "none")
@@ -129,6 +132,8 @@ def test_an_interrupted_run_goes_on(
         while len(endpoint.requests) < 3 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
+        time.sleep(1)  # the requests under way stay unanswered until the signal has been handled
+        interrupted.set()
         _, said = process.communicate()
         made = len(endpoint.requests)
         weft(*verb)
