@@ -21,13 +21,21 @@ class FakeEmbedder:
     embedded text. Calls raise `ModelUnavailable` while `failing` is set.
     """
 
-    def __init__(self, *, name: str = "fake/words", dimension: int = 64, scripts: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        name: str = "fake/words",
+        dimension: int = 64,
+        scripts: frozenset[str] | None = None,
+        weak_scripts: frozenset[str] = frozenset(),
+    ) -> None:
         self._card = ModelCard(
             name=name,
             fingerprint=f"{name}-{dimension}",
             dimension=dimension,
             floor=0.3,
             scripts=scripts or frozenset({"*"}),
+            weak_scripts=weak_scripts,
         )
         self.seen: list[str] = []
         self.failing = ""

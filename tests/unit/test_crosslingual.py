@@ -85,6 +85,17 @@ def test_missing_words_count_where_the_embedder_cannot_read_the_text(database):
         assert looked_at(store, embedder, "where did the cat sleep") == expected
 
 
+def test_cosines_in_a_weak_script_say_nothing(database):
+    """They still order the chunks."""
+    embedder = FakeEmbedder(scripts=frozenset({"latin", "han"}), weak_scripts=frozenset({"latin"}))
+    store = adopt(database.store("default"), embedder)
+    fill(store, embedder, **TEXTS, 密钥="密钥存放在环境变量里，每月轮换一次。")
+
+    assert looked_at(store, embedder, "where did the cat sleep tonight") == {"keyword"}
+    assert looked_at(store, embedder, "密钥存放在哪里") == {"vector", "keyword"}
+    assert "vector" in ask(store, embedder, "sessions moved out of Redis").evidence[0].channels
+
+
 def test_words_that_do_match_count_in_any_script(store, bilingual):
     """A name written alike in both languages is evidence."""
     assert looked_at(store, bilingual, "Redis会话") == {"vector", "keyword"}

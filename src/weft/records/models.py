@@ -27,6 +27,8 @@ class ModelCard:
     """Factor of the vector weight; below 1 for a weak model."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts in the training data (`latin`, `han` …); `*` for all scripts."""
+    weak_scripts: frozenset[str] = frozenset()
+    """Scripts in which cosines order chunks but do not separate answerable questions from foreign ones."""
     max_tokens: int = 512
     degraded: str = ""
     """Reason why results are marked degraded; empty for a real model."""

@@ -107,7 +107,7 @@ def keep_meaningful(
     | ranking | meaningless if |
     | --- | --- |
     | vector, keyword | the question consists of stop words; a keyword ranking without hits means that none occurs |
-    | vector | there is no embedder, or it does not support the script, or it is degraded |
+    | vector | there is no embedder, or it is degraded, or its cosines in the question's script are meaningless |
     | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
 
     """
@@ -117,7 +117,7 @@ def keep_meaningful(
             for channel, ranking in rankings.items()
             if channel == "graph" or (channel == "keyword" and not ranking.hits)
         }
-    if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
+    if embedder is None or query.vector_weight == 0 or embedder.card.degraded or _is_weak(query.question, embedder):
         return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     words_cannot_match = False
@@ -146,6 +146,12 @@ def measure_coverage(question: Question, keyword: Ranking | None, *, store: Stor
             indexed.update(terms(metadata_text(document.metadata)))
         shares[chunk.id] = sum(term in indexed for term in wanted) / len(wanted)
     return shares
+
+
+def _is_weak(question: Question, embedder: Embedder) -> bool:
+    """Return True if most letters of a question are in scripts in which cosines say nothing about an answer."""
+    share = sum(share for name, share in question.scripts.items() if name in embedder.card.weak_scripts)
+    return share > 1 - MIN_SHARED_SCRIPTS
 
 
 def _differ(question: Mapping[str, float], text: Mapping[str, float]) -> bool:
