@@ -17,7 +17,7 @@ from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory.store import MemoryDatabase
 from weft.store.sql_files import load_migrations, load_schema
-from weft.store.sqlite import connect
+from weft.store.sqlite import connect, migration
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.text.analyzer import query_terms
@@ -110,7 +110,7 @@ def test_schema_and_migrations_give_the_same_tables():
         db = apsw.Connection(":memory:")
         add_migration_functions(db)
         for text in statements:
-            db.execute(text)
+            db.execute(text, {"after": 0, "until": 0})
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         columns = {(table, *row[1:]) for table in tables for row in db.execute(f"PRAGMA table_xinfo ({table})")}
         keys = {(table, *row) for table in tables for row in db.execute(f"PRAGMA foreign_key_list ({table})")}
@@ -135,7 +135,7 @@ def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
         db.execute("INSERT INTO model VALUES (1, 1, 'm', 'f', 3, 1)")
         db.execute("INSERT INTO chunk_vector VALUES (1, 1, 1, ?)", [vector.astype("<f4").tobytes()])
         db.execute("INSERT INTO entity_vector VALUES (1, 'alpha', 1, ?)", [vector.astype("<f4").tobytes()])
-        db.execute(f"PRAGMA application_id = {connect.APPLICATION_ID}")
+        db.execute(f"PRAGMA application_id = {migration.APPLICATION_ID}")
         db.execute("PRAGMA user_version = 16")
 
     database = SqliteDatabase(path)

@@ -56,7 +56,7 @@ class Session:
         With `must_exist`, as for verbs that only read, raise `InputError` for a missing file. With `notes_namespace`
         too, an unknown namespace is reported on stderr.
         """
-        from weft.cli.progress import FetchBar
+        from weft.cli.progress import FetchBar, MigrationBar
         from weft.config import is_missing
         from weft.engine.engine import Engine
         from weft.errors import InputError
@@ -69,7 +69,12 @@ class Session:
                 hint="run `weft index PATH` to create the store, or pass an existing one with --db",
             )
         is_quiet = self.verbosity < 0
-        engine = Engine(settings, on_fetch=None if is_quiet else FetchBar(), lists_namespaces=True)
+        engine = Engine(
+            settings,
+            on_fetch=None if is_quiet else FetchBar(),
+            on_migrate=None if is_quiet else MigrationBar(),
+            lists_namespaces=True,
+        )
         try:
             unknown = engine.namespace_note() if must_exist and notes_namespace else ""
             for note in (*engine.database.notes, *([unknown] if unknown else ())):

@@ -33,7 +33,7 @@ MESSAGE_FRAME_TOKENS = 10
 LLM_HINT = "set llm.model to openai/MODEL or anthropic/MODEL; for Ollama, vLLM and llama.cpp also set llm.base_url"
 
 Progress = Callable[[int, int], None]
-"""Called with the number of downloaded bytes and the total."""
+"""Called with what is done, such as downloaded bytes, and the total."""
 
 Record = Callable[[LlmRun], None]
 """Called with the cost of each use of a language model."""
@@ -49,8 +49,12 @@ class TimedReranker(Reranker, Protocol):
 # ── stores ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def open_database(settings: Settings) -> Database:
-    """Open the file or the server that the settings name; create missing files and tables."""
+def open_database(settings: Settings, *, on_migrate: Progress | None = None) -> Database:
+    """
+    Open the file or the server that the settings name; create missing files and tables.
+
+    An older file is migrated; `on_migrate` is called with the number of converted rows and the total.
+    """
     db = settings.store.db
     check_address(db)
     if is_server(db):
@@ -66,7 +70,7 @@ def open_database(settings: Settings) -> Database:
         )
     from weft.store.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(str(find_path(db) or db))
+    return SqliteDatabase(str(find_path(db) or db), on_migrate=on_migrate)
 
 
 def require_postgres() -> None:

@@ -51,14 +51,15 @@ def migrate(session: Session) -> None:
     """
     Migrate the tables of the store to this version.
 
-    A SQLite file is also migrated when it is opened. On a server, the migration runs one statement at a time while
-    clients keep reading. An interrupted migration resumes on the next call.
+    A SQLite file is also migrated when it is opened; no other process may use it meanwhile. On a server, the migration
+    runs one statement at a time while clients keep reading. An interrupted migration resumes on the next call.
     """
     from weft.admin.tables import migrate_tables
+    from weft.cli.progress import MigrationBar
     from weft.config import shown
 
     db = session.settings().store.db
-    done = migrate_tables(db)
+    done = migrate_tables(db, on_migrate=MigrationBar() if session.verbosity >= 0 else None)
     if session.as_json:
         print_json({"where": shown(db), "done": done})
     elif session.verbosity >= 0:

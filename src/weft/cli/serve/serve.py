@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.progress import FetchBar
+from weft.cli.progress import FetchBar, MigrationBar
 from weft.cli.terminal import say
 
 
@@ -39,7 +39,11 @@ def serve(session: Session, host: str, port: int) -> None:
 
     settings = session.settings()
     is_new = is_missing(settings.store.db)
-    engines = Engines(settings, on_fetch=FetchBar() if session.verbosity >= 0 else None)
+    engines = Engines(
+        settings,
+        on_fetch=FetchBar() if session.verbosity >= 0 else None,
+        on_migrate=MigrationBar() if session.verbosity >= 0 else None,
+    )
     if is_new:
         say(f"note: created an empty store {settings.store.db!r}", err=True)
     try:

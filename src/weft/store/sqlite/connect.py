@@ -1,9 +1,8 @@
-"""Connections to a SQLite file: one per thread, with pragmas, schema migration and translated errors."""
+"""Connections to a SQLite file: one per thread, with pragmas and translated errors."""
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -12,20 +11,14 @@ from pathlib import Path
 
 import apsw
 
-from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
+from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 from weft.private_files import make_private_file
-from weft.store.sql_files import load_migrations, load_schema
+from weft.store.sqlite import migration
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import find_targets
-from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.store.sqlite.session import SqliteSession
-
-logger = logging.getLogger(__name__)
-
-APPLICATION_ID = 0x57454654
-"""`WEFT`, in the header of every store."""
 
 BUSY_TIMEOUT_MS = 30_000
 """Maximum wait for another writer, in milliseconds."""
@@ -60,7 +53,7 @@ class Connections:
 
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, on_migrate: migration.Progress | None = None) -> None:
         self.path = path
         self.vector_problem = ""
         """Reason why sqlite-vec did not load; empty if it did."""
@@ -71,8 +64,13 @@ class Connections:
         self._closed = False
         self.indexes = ReadIndexes(path, on_stale=lambda: self.index_builder.request())
         self.index_builder = IndexBuilder(self.indexes, self)
-        with self.bare() as db:
-            _prepare(db, path)
+        try:
+            with self.bare() as db:
+                self.migrated = migration.prepare(db, path, on_step=on_migrate)
+                """Result of the migration of an older file; None if it was not migrated."""
+        except BaseException:
+            self._close_all()  # an open connection would keep others from migrating the file
+            raise
 
     def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[SqliteSession]:
         """Open a session whose statements all see the same snapshot, or return the current session."""
@@ -152,6 +150,9 @@ class Connections:
         if not self._closed:
             self.index_builder.close()
             self.indexes.close()
+        self._close_all()
+
+    def _close_all(self) -> None:
         with self._lock:
             self._closed = True
             while self._all:
@@ -234,46 +235,10 @@ def _load_vector_functions(db: apsw.Connection) -> str:
     return ""
 
 
-def _prepare(db: apsw.Connection, path: str) -> None:
-    """Create the tables of a new file, or migrate an older one. Raises for other files and newer schemas."""
-    newest = max(load_migrations("sqlite"))
-    version, application, tables = _state(db)
-    if version == newest and application == APPLICATION_ID:
-        return
-    db.execute("BEGIN IMMEDIATE")
-    # Another process may have created the tables: read the state again under the lock.
-    version, application, tables = _state(db)
-    if application not in (0, APPLICATION_ID) or (application == 0 and tables):
-        raise InputError(f"{path!r} is a SQLite file but not a Weft store", hint="pass another file with --db")
-    if version > newest:
-        raise SchemaMismatch(
-            f"{path!r} was created by a newer Weft (schema {version}, this version supports {newest})",
-            hint="run pip install --upgrade weft-search",
-        )
-    if version == 0:
-        db.execute(load_schema("sqlite"))
-    else:
-        add_migration_functions(db)
-        for number, statements in load_migrations("sqlite").items():
-            if number > version:
-                logger.info("migrating %s to schema %d", path, number)
-                db.execute(statements)
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute(f"PRAGMA user_version = {newest}")
-    db.execute("COMMIT")
-
-
 def read_version(path: str) -> int:
-    """Return the schema version of an existing file, without changing it; 0 if it is empty."""
-    with _translated_errors(path), contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
-        return _state(db)[0]
-
-
-def _state(db: apsw.Connection) -> tuple[int, int, int]:
-    version = db.execute("PRAGMA user_version").get
-    application = db.execute("PRAGMA application_id").get
-    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
-    return int(version), int(application), int(tables)
+    """Return the last complete schema of an existing file, without changing it; 0 if it is empty."""
+    with _translated_errors(path):
+        return migration.read_version(path)
 
 
 @contextmanager
