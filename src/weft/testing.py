@@ -33,7 +33,7 @@ class FakeEmbedder:
             name=name,
             fingerprint=f"{name}-{dimension}",
             dimension=dimension,
-            floor=0.3,
+            floor=0.4,
             scripts=scripts or frozenset({"*"}),
             weak_scripts=weak_scripts,
         )

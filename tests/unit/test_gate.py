@@ -10,6 +10,7 @@ from weft.rank.gate import (
     MIN_CONFIDENCE,
     MIN_GRAPH_SUPPORT,
     MIN_OK_CONFIDENCE,
+    USUAL_CHUNKS,
     best_scores,
     gate,
     judge,
@@ -29,8 +30,8 @@ FITTED = Calibration(
 )
 
 
-def vector(**cosines):
-    return Ranking(hits=_hits(cosines), mean=0.0, deviation=0.1, count=100)
+def vector(count=USUAL_CHUNKS, **cosines):
+    return Ranking(hits=_hits(cosines), mean=0.0, deviation=0.1, count=count)
 
 
 def keyword(**shares):
@@ -79,6 +80,14 @@ def test_the_thresholds_are_where_they_are_said_to_be():
     assert "cosine 0.29" in below.reason
     assert weak.confidence < MIN_CONFIDENCE
     assert weak.status == "no_match"
+
+
+def test_a_cosine_counts_more_among_few_chunks():
+    """The closest of three unrelated chunks is farther away than the closest of thousands. A fit knows its size."""
+    few, many = ({"vector": vector(count, a=0.23), "keyword": keyword(a=0.1)} for count in (3, 100_000))
+
+    assert (decide(**few).status, decide(**many).status) == ("ok", "no_match")
+    assert decide(FITTED, **few).confidence == decide(FITTED, **many).confidence
 
 
 def test_weak_chunks_are_not_shown_beside_strong_ones():

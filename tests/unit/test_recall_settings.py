@@ -27,7 +27,7 @@ def test_the_number_of_close_entities_is_set(make_engine, embedder, by_meaning):
         if not by_meaning:
             engine.embedder_slot.replace(None)
         engine.memory.add_many(facts)
-        return len(engine.memory.recall("what is known about the harbour?").anchors)
+        return len(engine.memory.recall("crane, gate, bell and tug of the harbour").anchors)
 
     assert [close(anchors=1), close(), close(anchors=4)] == [1, 3, 4]
 

@@ -46,6 +46,14 @@ MIN_CHUNK_PROBABILITY = 0.02
 
 _MIN_CHUNK_ODDS = math.log(MIN_CHUNK_PROBABILITY / (1 - MIN_CHUNK_PROBABILITY))
 
+USUAL_CHUNKS = 100
+"""
+Chunks from which the shipped curves hold. Among half as many, the odds of an answer are twice as high.
+
+The best cosine of a foreign question grows with the number of compared chunks, that of an own question hardly does.
+Chosen in `benchmarks/quality/few_chunks.py`.
+"""
+
 MIN_GRAPH_SUPPORT = 0.2
 """Smallest `trust · (graph score / best graph score)^0.4` of a chunk that the graph supports."""
 
@@ -119,7 +127,8 @@ def gate(
         verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
         return replace(verdict, text=tuple(text))
     best_cosine, best_share = best_scores(rankings)
-    confidence = probability(best_cosine, best_share, calibration=calibration)
+    compared = vector.count if vector and calibration.origin == "shipped" else 0
+    confidence = probability(best_cosine, best_share, calibration=calibration, compared=compared)
     covering = _covering(cover()) if confidence < MIN_OK_CONFIDENCE else {}
     confidence = max(confidence, FULL_COVERAGE_CONFIDENCE * max(covering.values(), default=0.0))
     reason = _reason(best_cosine, best_share)
@@ -163,14 +172,16 @@ def best_scores(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | 
     return cosine, share
 
 
-def probability(cosine: float | None, share: float | None, *, calibration: Calibration) -> float:
+def probability(cosine: float | None, share: float | None, *, calibration: Calibration, compared: int = 0) -> float:
     """
     Return the probability that the namespace answers a question with this best cosine and best keyword share.
 
-    `share` is a BM25 score divided by its upper bound. None stands for a channel that was not searched. Own and foreign
-    questions are assumed to be equally frequent.
+    `share` is a BM25 score divided by its upper bound. None stands for a channel that was not searched. `compared` is
+    the number of chunks among which the cosine is the best; 0 stands for many. Own and foreign questions are assumed to
+    be equally frequent.
     """
-    return _logistic(_evidence(cosine, share, calibration))
+    few = math.log(USUAL_CHUNKS / compared) if 0 < compared < USUAL_CHUNKS else 0.0
+    return _logistic(_evidence(cosine, share, calibration) + few)
 
 
 def judge(confidence: float) -> Status:
