@@ -21,6 +21,8 @@ DECIMAL = re.compile(r"\d+\\\.\d+")
 """A score in an escaped pattern."""
 PROGRESS = re.compile(r"^indexing: .*\n", re.M)
 """Lines that a slow machine prints while it works."""
+CHANGE_OF_FOLDER = re.compile(r"(.*&& *)?cd ")
+"""A statement after which a reader is in another folder, where the test is not."""
 SHELL = set("|&;<>$`*")
 """Characters that only a shell understands."""
 
@@ -60,6 +62,9 @@ def run(example, *, folder, forks):
 
 
 def _run_statement(statement, folder, forks):
+    assert not CHANGE_OF_FOLDER.match(statement), (
+        f"{statement}\nlater commands of the page would run elsewhere: use (cd …)"
+    )
     words = shlex.split(statement, comments=True) if "\n" not in statement else []
     if words[:1] != ["weft"] or SHELL & set(statement.partition(" #")[0]):
         return _start(["bash", "-e", "-c", statement], folder)

@@ -1,5 +1,10 @@
 """Errors have hints that solve the problem."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
 
@@ -104,3 +109,25 @@ def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
     assert "create the folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
     assert "cannot open 'loop.db'" in weft("stats", "--db", "loop.db", expect=1).err
     assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out
+
+
+def test_an_index_run_without_files_says_so(weft, notes, tmp_path):
+    """A folder with hidden files only says which files it skipped."""
+    (tmp_path / "empty").mkdir()
+    assert "note: there is no file to index" in weft("index", "empty").err
+
+    (tmp_path / "empty" / ".hidden.md").write_text("a secret garden")
+    said = weft("index", "empty").err
+    assert "skipped 1, ignored: empty/.hidden.md: hidden" in said and "note:" not in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill ends the process whatever its handler is")
+def test_ctrl_c_during_the_start_leaves_no_traceback(tmp_path):
+    """The command line is imported with the default action of the signal, which ends the process."""
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    program = "from weft.cli.entry import main; main()"
+    paths = os.pathsep.join((str(tmp_path), *sys.path))
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
+
+    assert ran.returncode == -signal.SIGINT
+    assert ran.stderr == b""

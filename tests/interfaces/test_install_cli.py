@@ -138,3 +138,11 @@ def test_a_password_is_not_written(weft, home):
     ran = weft("--db", "postgresql://weft:secret@127.0.0.1/weft", "install", "cursor", "--yes", expect=1)
 
     assert "secret" not in ran.err and "~/.pgpass" in ran.err and not files_of(home)
+
+
+def test_a_missing_mcp_server_is_named(weft_here, home, monkeypatch):
+    """Otherwise the host would start a command that fails."""
+    assert "pip install" not in weft_here("install", "codex", "--dry-run")
+    monkeypatch.setattr("weft.cli.serve.install.find_spec", lambda name: None)
+    said = weft_here("install", "codex", "--dry-run")
+    assert "note: the MCP server is not installed; run pip install 'weft-search[mcp]'" in said

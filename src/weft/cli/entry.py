@@ -19,7 +19,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _OPTIONS = {"--db": "db", "--namespace": "namespace", "--budget": "budget", "--deadline": "deadline"}
 DEFAULT_BUDGET = 800
@@ -31,9 +31,21 @@ DEFAULT_DEADLINE = 300
 def main() -> None:
     """Run the command line; the entry point of the package."""
     if sys.argv[1:2] != ["hook"] or not run_hook(sys.argv[2:]):
-        from weft.cli.main import main as run
+        _load_command_line()()
 
-        run()
+
+def _load_command_line() -> Callable[[], None]:
+    """Import the command line. Ctrl-C during the import ends the process without a traceback."""
+    import signal
+
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from weft.cli.main import main as run
+
+    if is_default:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run
 
 
 def run_hook(arguments: Sequence[str]) -> bool:

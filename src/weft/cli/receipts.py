@@ -56,6 +56,8 @@ def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
         say(f"{would}delete{'' if would else 'd'} {pruned} without a file", err=True)
     for line in _skips(receipt):
         say(line, err=True)
+    if not (receipt.documents or receipt.skipped or receipt.pruned):
+        say("note: there is no file to index", err=True)
     for note in receipt.notes:
         say(f"note: {note}", err=True)
 

@@ -418,7 +418,7 @@ class Engine:
         return memory_search(self, query, **arguments)
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
-        """Return a document by id or source with its chunks, or one chunk by its id. Raises `NotFound`."""
+        """Return a document by id or source with its chunks, or those of a chunk id or citation. Raises `NotFound`."""
         return get_document(name, store=self.store)
 
     def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TypeVar
 
 from weft.config import LoadOptions
@@ -27,6 +28,9 @@ SAMPLE_DOCUMENTS = 64
 """Number of documents by which the embedder of a new namespace is chosen."""
 
 T = TypeVar("T")
+
+MAX_LINE_DIGITS = 9
+"""Digits of a line number; a longer number in a citation is no line."""
 
 BATCH_DOCUMENTS = 500
 """Documents whose links are read at once."""
@@ -143,13 +147,19 @@ def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
 
 
 def typed_source(name: str, *, store: Store, base: Path | None) -> str:
-    """Return the source of the file or folder at a typed path; the path itself if that source is not indexed."""
+    """
+    Return the source of the file or folder at a typed path, or at a path as citations show it.
+
+    Returns the path itself if neither is indexed.
+    """
     if not name or store.documents([name]) or store.find_documents(Filter(source_prefix=name), limit=1):
         return name
     from weft.load.folder import source_of
 
-    source = source_of(Path(name), base=base)
-    return source if store.find_documents(Filter(source_prefix=source), limit=1) else name
+    for source in (source_of(Path(name), base=base), find_hidden_prefix(store) + name):
+        if store.find_documents(Filter(source_prefix=source), limit=1):
+            return source
+    return name
 
 
 def get_named(names: Sequence[str], *, store: Store) -> list[str]:
@@ -166,14 +176,43 @@ def get_named(names: Sequence[str], *, store: Store) -> list[str]:
 
 
 def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]:
-    """Return a document by id or source with its chunks, or the one chunk with this id. Raises `NotFound`."""
+    """
+    Return a document with its chunks by id or source, or some of its chunks. Raises `NotFound`.
+
+    The id of a chunk returns this chunk, and a citation such as `notes/a.md:3-9` the chunks with these lines.
+    """
     if chunks := store.chunks([name]):
         return store.documents([chunks[0].document_id])[0], chunks
-    found = store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
+    if found := _find_named(name, store=store):
+        return found[0], store.find_chunks(found[0].id)
+    if cited := _find_cited(name, store=store):
+        return cited
+    text = f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}"
+    raise NotFound(text, hint=_hint(name, store=store))
+
+
+def _find_named(name: str, *, store: Store) -> list[DocumentInfo]:
+    return store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
+
+
+def _find_cited(citation: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]] | None:
+    """
+    Return the document of a citation and its chunks with the cited lines, pages or turns; None if there is none.
+
+    A document without such lines, because its file was changed, is returned with all chunks.
+    """
+    source, _, numbers = citation.rpartition(":")
+    start, _, end = numbers.lstrip(ascii_lowercase).partition("-")
+    found = _find_named(source, store=store) if source and _is_number(start) and _is_number(end or start) else []
     if not found:
-        text = f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}"
-        raise NotFound(text, hint=_hint(name, store=store))
-    return found[0], store.find_chunks(found[0].id)
+        return None
+    first, last = int(start), int(end or start)
+    chunks = store.find_chunks(found[0].id)
+    return found[0], [chunk for chunk in chunks if first <= chunk.end_line and chunk.start_line <= last] or chunks
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MAX_LINE_DIGITS
 
 
 def _find_source(source: str, *, store: Store) -> list[DocumentInfo]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +43,6 @@ MAX_ENTITY_ITEMS = 20
 
 NOT_FOUND_HINT = "search with memory_search; its answers contain ids and names"
 
-_CITATION = re.compile(r"(?P<source>.+):[pt]?(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -109,7 +107,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document or a passage, in pages if it is long."""
-    document, chunks = find_cited(engine, values["id"])
+    document, chunks = engine.get(values["id"].strip())
     hidden = find_hidden_prefix(engine.store, [document.source])
     shown = [_passage(document, chunk, hidden=hidden) for chunk in chunks]
     passages, cursor = cut_page(shown, cursor=values.get("cursor", ""))
@@ -119,7 +117,7 @@ def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def memory_related(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the documents related to a document or a passage."""
-    document, chunks = find_cited(engine, values["id"])
+    document, chunks = engine.get(values["id"].strip())
     name = chunks[0].id if len(chunks) == 1 else document.id
     items = [
         {
@@ -254,7 +252,7 @@ def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document in the format of connector clients."""
-    document, chunks = find_cited(engine, values["id"])
+    document, chunks = engine.get(values["id"].strip())
     metadata = {**_metadata(document), "source": document.source}
     text = whole_text(engine, document, chunks)
     return {"id": values["id"], "title": document.title, "text": text, "url": url_of(document), "metadata": metadata}
@@ -277,20 +275,6 @@ _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
         fetch,
     )
 }
-
-
-def find_cited(engine: Engine, name: str) -> tuple[DocumentInfo, list[Chunk]]:
-    """Return a document with its chunks, or one chunk, by id, source or citation. Raises `NotFound`."""
-    try:
-        return engine.get(name)
-    except NotFound:
-        match = _CITATION.fullmatch(name.strip())
-        if match is None:
-            raise
-    document, chunks = engine.get(match["source"])
-    start, end = int(match["start"]), int(match["end"] or match["start"])
-    cited = [chunk for chunk in chunks if chunk.start_line <= end and start <= chunk.end_line]
-    return document, cited or chunks
 
 
 def whole_text(engine: Engine, document: DocumentInfo, chunks: list[Chunk]) -> str:

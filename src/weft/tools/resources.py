@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from weft.engine.engine import Engine
 from weft.errors import InputError, NotFound
 from weft.records import DocumentInfo, Entity, Filter
-from weft.tools.calls import call_tool, find_cited, whole_text
+from weft.tools.calls import call_tool, whole_text
 
 PAGE_RESOURCES = 50
 """Number of resources per page."""
@@ -62,7 +62,7 @@ def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE_RESOUR
 def read_resource(engine: Engine, uri: str) -> ToolResource:
     """Return a document or an entity by its URI. Raises `InputError`, `NotFound`."""
     if uri.startswith(DOCUMENT):
-        document, chunks = find_cited(engine, unquote(uri.removeprefix(DOCUMENT)))
+        document, chunks = engine.get(unquote(uri.removeprefix(DOCUMENT)))
         found = _document_resource(document)
         return ToolResource(uri=uri, name=found.name, title=found.title, text=whole_text(engine, document, chunks))
     if uri.startswith(ENTITY):

@@ -16,7 +16,7 @@ def get(session: Session, name: str) -> None:
     """
     Print a document or a chunk.
 
-    NAME is the source or the id of a document, or the id of a chunk.
+    NAME is the source or the id of a document, the id of a chunk, or a citation such as notes/a.md:3-9.
     """
     from weft.context.serialise import chunk_to_dict, document_to_dict
     from weft.engine.paths import typed_source

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 
 from weft.cli.confirmation import require_consent
@@ -47,6 +49,8 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     else:
         for change in changes:
             say(change.diff())
+    if not undo and find_spec("mcp") is None:
+        say("note: the MCP server is not installed; run pip install 'weft-search[mcp]'", err=True)
     if dry_run:
         return
     if changes and not yes:
