@@ -88,9 +88,18 @@ def settle(steps):
     return named, [*standing, *sorted(documents.items(), reverse=True), *annotations]
 
 
+def together(steps):
+    """Return the same steps with all documents in one transaction, as the first load of a namespace writes them."""
+    documents = [step for step in steps if len(step) == 2]
+    at = steps.index(documents[0]) if documents else 0
+    return [*steps[:at], ("documents", documents), *steps[at + len(documents) :]] if documents else steps
+
+
 def play(store, steps):
     for step in steps:
         match step:
+            case "documents", documents:
+                store.write(*(batch_of(source, texts) for source, texts in documents))
             case "annotate", origin, extractions:
                 store.annotate(origin, extractions)
                 missing = store.graph.find_unembedded(MODEL.fingerprint, limit=99)
@@ -126,7 +135,7 @@ def compare(database, where, short_path, steps):
     databases = [database, SqliteDatabase(str(short_path)), MemoryDatabase()]
     stores = [database.store("default") for database in databases]
     long, short = settle(steps)
-    for store, history in zip(stores, (long, short, short), strict=True):
+    for store, history in zip(stores, (long, together(short), short), strict=True):
         store.write_model(MODEL)
         play(store, history)
 

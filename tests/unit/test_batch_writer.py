@@ -187,6 +187,35 @@ def test_groups_that_are_embedded_quickly_share_a_transaction(database, monkeypa
     assert len(written) < 6
 
 
+def test_the_first_load_of_a_namespace_has_larger_transactions(database, monkeypatch):
+    """After the first group the rest is written together; later runs write every few groups."""
+    monkeypatch.setattr(batch_writer, "MAX_PENDING_TEXTS", 2 * TEXTS_PER_GROUP)
+    monkeypatch.setattr(batch_writer, "MAX_FIRST_LOAD_TEXTS", 16 * TEXTS_PER_GROUP)
+    for name in ("COMMIT_SECONDS", "FIRST_LOAD_SECONDS"):
+        monkeypatch.setattr(batch_writer, name, 1e9)
+    embedder = Counting()
+    store = adopt(database.store("default"), embedder)
+    write, written = store.write, []
+    monkeypatch.setattr(store, "write", lambda *batches: written.append(len(batches)) or write(*batches))
+
+    def load(name):
+        """Index documents; each group comes when the one before is embedded."""
+        before = embedder.embedded
+
+        def documents():
+            for place in range(15 * TEXTS_PER_GROUP):
+                while place % TEXTS_PER_GROUP == 1 and embedder.embedded - before < place - 1:
+                    time.sleep(0.001)
+                yield doc(f"{name} {place}.md", f"Number {place}.")
+
+        written.clear()
+        index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
+        return len(written)
+
+    assert load("first") <= 3, "the first group, those that are embedded, and the last one"
+    assert load("second") > 3
+
+
 class Slow(FakeEmbedder):
     """Takes longer than reading does."""
 

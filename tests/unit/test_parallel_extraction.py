@@ -1,5 +1,8 @@
 """Extraction in processes beside the one that indexes."""
 
+from contextlib import contextmanager
+from datetime import datetime, timezone
+
 import apsw
 import pytest
 
@@ -7,11 +10,15 @@ from weft.config import read_settings
 from weft.engine import engine as engine_module
 from weft.engine.engine import Engine
 from weft.engine.parsing import parallel_extraction
+from weft.engine.parsing.parser_messages import make_recipe
+from weft.engine.parsing.parser_pool import ParserPool
 from weft.errors import InputError, WeftError
 from weft.index.plan import Plan
+from weft.load.file_reader import LoadError
 from weft.records import Document, Skipped
 from weft.testing import FakeEmbedder
 
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 TABLES = ("document", "chunk", "posting", "nomination", "claim", "entity", "mention", "relation")
 
 
@@ -52,8 +59,9 @@ def received(monkeypatch):
     found, receive = [], parallel_extraction._Ahead._receive
 
     def keep(self, entry):
+        is_for_process = bool(entry.content_hash)
         item = receive(self, entry)
-        if entry.result is not None:
+        if is_for_process:
             found.append(item)
         return item
 
@@ -61,7 +69,21 @@ def received(monkeypatch):
     return found
 
 
-def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, received, monkeypatch):
+@pytest.fixture
+def patient(monkeypatch):
+    """No document for the processes is passed on before a process has taken it."""
+    receive = parallel_extraction._Ahead._receive
+
+    def wait(self, entry):
+        if entry.content_hash:
+            with self._changed:
+                assert self._changed.wait_for(lambda: entry.is_taken, 60)
+        return receive(self, entry)
+
+    monkeypatch.setattr(parallel_extraction._Ahead, "_receive", wait)
+
+
+def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, patient, received, monkeypatch):
     """The same rows, of which processes made some; a second run reads nothing again."""
     documents = notes(90)
     with open_engine(tmp_path / "several.db") as engine:
@@ -74,28 +96,83 @@ def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, received, monkeyp
     assert rows(tmp_path / "several.db") == rows(tmp_path / "one.db")
 
 
-@pytest.mark.parametrize("failure", [WeftError("no process"), Skipped(source="note", reason="broken")])
-def test_documents_that_no_process_reads_are_read_here(tmp_path, early, received, monkeypatch, failure):
-    """A process that cannot start, or that refuses a document, loses nothing."""
+class Process:
+    """A process that answers as it is told."""
 
-    def fail(self, item, recipe):
-        if isinstance(failure, WeftError):
-            raise failure
-        yield failure
+    is_busy = False
 
-    monkeypatch.setattr(parallel_extraction.ParserPool, "prepare", fail)
-    monkeypatch.setattr(parallel_extraction.ParserPool, "start", lambda self: None)
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests = 0
+
+    def send(self, request):
+        self.requests += 1
+        return self.answer != "dead"
+
+    def receive(self, *, cpu_seconds):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        yield Skipped(source="note", reason="broken")
+        self.is_busy = self.answer == "ended"
+
+    def kill(self):
+        self.answer = "dead"
+
+
+@pytest.mark.parametrize(
+    "answer", ["skipped", "ended", "dead", InputError("invalid"), LoadError("broken"), ValueError("not JSON")]
+)
+def test_documents_that_no_process_reads_are_read_here(tmp_path, early, patient, received, monkeypatch, answer):
+    """A process that dies, or that refuses a document, loses nothing."""
+    processes = []
+
+    @contextmanager
+    def lease(self, namespace):
+        processes.append(Process(answer))
+        yield processes[-1]
+
+    monkeypatch.setattr(parallel_extraction.ParserPool, "lease", lease)
     with open_engine(tmp_path / "several.db") as engine:
-        receipt = engine.add(notes(40))
-    assert (receipt.added, receipt.skipped) == (40, ())
+        receipt = engine.add(notes(60))
+    assert (receipt.added, receipt.skipped) == (60, ())
+    assert sum(process.requests for process in processes) > 1
+    assert any(isinstance(item, Document) for item in received)
+
+
+def test_a_run_needs_no_process(tmp_path, early, received, monkeypatch):
+    """If none can be started, all documents are extracted here."""
+
+    @contextmanager
+    def fail(self, namespace):
+        raise WeftError("no process")
+        yield
+
+    monkeypatch.setattr(parallel_extraction.ParserPool, "lease", fail)
+    with open_engine(tmp_path / "several.db") as engine:
+        assert engine.add(notes(40)).added == 40
     assert received
     assert all(isinstance(item, Document) for item in received)
 
 
-def test_an_invalid_document_is_an_error_in_its_turn(tmp_path, early, monkeypatch):
+def test_documents_are_extracted_here_while_a_process_works(early, monkeypatch):
+    """The one whose turn it is has been taken; the next ones have not."""
+    documents = notes(3)
+    with open_engine(":memory:") as engine:
+        components = engine.components()
+        recipe = make_recipe(engine.settings, extractor=components.extractor, now=NOW)
+        ahead = parallel_extraction._Ahead(ParserPool(2), components, recipe)
+        first, *others = (parallel_extraction._Pending(document, 1, "hash") for document in documents)
+        first.is_taken = True
+        ahead._waiting.extend(others)
+        monkeypatch.setattr(parallel_extraction, "MAX_WAIT_SECONDS", 0)
+        assert ahead._receive(first) is documents[0]
+    assert [plan.document.source for plan in (ahead._receive(other) for other in others)] == [
+        document.source for document in documents[1:]
+    ]
+
+
+def test_an_invalid_document_is_an_error_in_its_turn(tmp_path, early):
     """Documents before it are stored."""
-    monkeypatch.setattr(parallel_extraction.ParserPool, "start", lambda self: None)
-    monkeypatch.setattr(parallel_extraction.ParserPool, "prepare", lambda self, item, recipe: iter(()))
     documents = notes(30)
     documents.insert(20, Document(source="", title="", text="without a source"))
     with open_engine(tmp_path / "several.db") as engine, pytest.raises(InputError, match="no source"):

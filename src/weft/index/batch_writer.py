@@ -5,7 +5,8 @@ Embedding and writing of planned documents, overlapped with planning the next on
     embed thread:         │ embed 1 ┴ embed 2 ┴ embed 3 ┴ …
 
 A number stands for one group of documents: one call of the embedder unless a document is large. One transaction writes
-all groups that were embedded since the last one: a name that they share is resolved once.
+all groups that were embedded since the last one: a name that they share is resolved once. The first load of a namespace
+has larger transactions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from weft.index.plan import Draft, Plan, make_batch
 from weft.index.progress import ReceiptBuilder
 from weft.index.reembed import find_new_fact_entities
 from weft.models.base import BulkEmbedder, Embedder, Interruptible
-from weft.records import Batch, Vector
+from weft.records import Batch, Filter, Vector
 from weft.store.base import Store
 
 TEXTS_PER_GROUP = 64
@@ -34,7 +35,7 @@ A group is large enough to use all cores, and small enough that progress is repo
 
 MAX_PENDING_TEXTS = 16 * TEXTS_PER_GROUP
 """
-Maximum number of texts that are submitted but not written, and so of one transaction.
+Maximum number of texts that are submitted but not embedded, and of one transaction into a namespace with documents.
 
 The embedder works while a slow transaction is written.
 """
@@ -44,6 +45,21 @@ COMMIT_SECONDS = 1.0
 
 COMMIT_SHARE = 0.1
 """Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
+
+MAX_FIRST_LOAD_TEXTS = 4 * MAX_PENDING_TEXTS
+"""
+Maximum number of texts of one transaction if the namespace was empty at the start of the run.
+
+A name that becomes an entity is searched in all chunks of earlier transactions, but is known when the chunks of its own
+transaction are read. So a first load has few large transactions. Other writers of the file wait for a transaction,
+about ten seconds for this many texts; they are likely in a namespace that has been used before.
+"""
+
+FIRST_LOAD_SECONDS = 5.0
+"""`COMMIT_SECONDS` of a first load. The first group is written at once."""
+
+FIRST_LOAD_SHARE = 0.5
+"""`COMMIT_SHARE` of a first load, whose transactions are bounded by `MAX_FIRST_LOAD_TEXTS` as well."""
 
 MAX_TEXTS_PER_CALL = 4 * TEXTS_PER_GROUP
 """Maximum number of texts in one call of the embedder, so that the progress within a large document is known."""
@@ -60,11 +76,8 @@ class _PendingGroup:
     fact_entities: Mapping[str, str]
     """Texts to embed, by key, for entities in facts of these documents that are not stored yet."""
     batches: Future[list[Batch]]
-
-    @property
-    def size(self) -> int:
-        """Number of texts; a document without texts counts as one."""
-        return sum(max(1, len(plan.texts)) for plan in self.plans)
+    size: int
+    """Number of texts; a document without texts counts as one."""
 
 
 class BatchWriter:
@@ -80,6 +93,9 @@ class BatchWriter:
         self._counts = counts
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
         self._pending: deque[_PendingGroup] = deque()
+        self._pending_texts = 0
+        self._pending_sources: set[str] = set()
+        self._is_first_load = not store.find_documents(Filter(), limit=1)
         self._start = time.monotonic()
         self._written = -math.inf
         """Time of the last transaction; the first group is written as soon as it is embedded."""
@@ -105,24 +121,32 @@ class BatchWriter:
             on_texts=self._counts.add_texts,
         )
         sources = frozenset(plan.document.source for plan in plans)
-        self._pending.append(_PendingGroup(plans=plans, sources=sources, fact_entities=fact_entities, batches=batches))
+        size = sum(max(1, len(plan.texts)) for plan in plans)
+        self._pending.append(
+            _PendingGroup(plans=plans, sources=sources, fact_entities=fact_entities, batches=batches, size=size)
+        )
+        self._pending_texts += size
+        self._pending_sources |= sources
         while len(self._pending) > 1 and self._is_write_due():
             self._write_embedded()
 
     def flush(self, source: str | None = None) -> None:
         """Write all pending groups; with a `source`, stop when no pending document has this source."""
-        while self._pending and (source is None or self._has(source)):
+        while self._pending and (source is None or source in self._pending_sources):
             self._write_embedded()
 
     def _is_write_due(self) -> bool:
-        if sum(group.size for group in self._pending) > MAX_PENDING_TEXTS:
+        if self._pending_texts > MAX_PENDING_TEXTS and (
+            not self._is_first_load
+            or self._pending_texts > MAX_FIRST_LOAD_TEXTS
+            or sum(group.size for group in self._pending if not group.batches.done()) > MAX_PENDING_TEXTS
+        ):
             return True
+        seconds = FIRST_LOAD_SECONDS if self._is_first_load else COMMIT_SECONDS
+        share = FIRST_LOAD_SHARE if self._is_first_load else COMMIT_SHARE
         now = time.monotonic()
-        interval = max(COMMIT_SECONDS, COMMIT_SHARE * (now - self._start))
+        interval = max(seconds, share * (now - self._start))
         return self._pending[0].batches.done() and now - self._written >= interval
-
-    def _has(self, source: str) -> bool:
-        return any(source in group.sources for group in self._pending)
 
     def _find_fact_entities(self, plans: Sequence[Plan]) -> dict[str, str]:
         """Return the texts of entities in facts of these plans that are not stored yet, by key."""
@@ -146,6 +170,8 @@ class BatchWriter:
             self._count_written(group)
 
     def _count_written(self, group: _PendingGroup) -> None:
+        self._pending_texts -= group.size
+        self._pending_sources -= group.sources
         self._counts.pending_documents -= len(group.plans)
         if self._embedder:
             self._counts.embedded += sum(count_texts(plan) for plan in group.plans) + len(group.fact_entities)

@@ -4,25 +4,29 @@ Extraction in processes beside this one, for large index runs on several cores.
     documents ─┬─ as they are ───────────────────────────────┬─→ `index_documents`, in the same order
                └─ parser process: split, analyse, extract ───┘
 
-Processes read ahead of this one. A document that they have not begun when its turn comes is extracted here, so that all
-cores are busy. Documents that are stored already, and documents that a process fails to read, are passed on unchanged.
+Processes read ahead of this one, so that they have work while a transaction is written. If the document whose turn it
+is has not come back, this process extracts documents that no process has taken. Documents that are stored already, and
+documents that a process fails to read, are passed on unchanged.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from weft.engine.parsing.parser_messages import FULL_PRIORITY, PayloadInput, Recipe
+from weft.engine.parsing.parser_messages import FULL_PRIORITY, BatchInput, Recipe, to_request
 from weft.engine.parsing.parser_pool import ParserPool
-from weft.engine.parsing.parser_process import COMMAND
+from weft.engine.parsing.parser_process import COMMAND, ParserProcess
 from weft.errors import WeftError
 from weft.index.job_queue import Components, write_payload
-from weft.index.plan import Plan, Prepared, describe_document
+from weft.index.note_facts import FactReader
+from weft.index.plan import Plan, Prepared, prepare
+from weft.load.file_reader import LoadError
 from weft.records import Document, Skipped
 
 Item: TypeAlias = Document | Prepared | Skipped
@@ -30,20 +34,23 @@ Item: TypeAlias = Document | Prepared | Skipped
 MIN_DOCUMENTS = 256
 """Documents of a run before processes start. A start takes as long as the extraction of 300 documents."""
 
-MAX_AHEAD = 512
-"""Documents that are loaded ahead of the one that is indexed: as many as one transaction writes in a second."""
+MAX_AHEAD = 4096
+"""Documents that are loaded ahead of the one that is indexed: as many as processes extract during a transaction."""
 
-MAX_AHEAD_CHARACTERS = 4_000_000
+MAX_AHEAD_CHARACTERS = 8_000_000
 """Characters of the documents that are loaded ahead, for the memory."""
 
-LEAD = 16
-"""Documents between the one that is indexed and the first one that is sent, so that it is ready in its turn."""
+LOADED_PER_STEP = 4
+"""Documents loaded for each one that is passed on, so that the first ones do not wait for thousands of others."""
 
-REQUESTS_PER_PROCESS = 256
-"""Documents that wait for one process, or are read by it. With fewer it would wait during a transaction of this one."""
+DOCUMENTS_PER_REQUEST = 16
+"""Documents that a process gets at once. Their extractions, 2.5 KB each, fit into the buffer of a pipe."""
+
+REQUESTS_PER_PROCESS = 2
+"""Requests at a process: the next one waits there while the thread of this one waits for the interpreter lock."""
 
 MAX_UNEXAMINED = 8
-"""Documents that are not examined after one that is stored already: the others are probably stored too."""
+"""Groups of documents not examined after one with a stored document: the others are probably stored too."""
 
 MAX_DOCUMENT_CHARACTERS = 100_000
 """A longer document is extracted here: the others would wait for it."""
@@ -55,14 +62,17 @@ MAX_DOCUMENTS_PER_PROCESS = 50_000
 """The documents come from the loaders of this process, so that a parser process does not load files and leak memory."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Pending:
     item: Item
-    result: Future[Item] | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.item.text) if isinstance(self.item, Document) else 0
+    size: int
+    """Number of characters."""
+    content_hash: str = ""
+    """Hash that the extracted document must have; empty if it is not meant for a process."""
+    is_taken: bool = False
+    """A process has it, or it was passed on."""
+    is_done: bool = False
+    """The process has answered; `item` is its plan, or the document if it failed."""
 
 
 def extract_ahead(
@@ -75,110 +85,199 @@ def extract_ahead(
         return
     yield from islice(rest, MIN_DOCUMENTS)
     pool = ParserPool(cores, command=(*COMMAND, FULL_PRIORITY), max_documents=MAX_DOCUMENTS_PER_PROCESS)
+    ahead = _Ahead(pool, components, recipe)
     threads = ThreadPoolExecutor(cores - 1, thread_name_prefix="weft-extract")
     try:
-        yield from _Ahead(pool, threads, components, recipe, limit=REQUESTS_PER_PROCESS * (cores - 1)).run(rest)
+        for _ in range(cores - 1):
+            threads.submit(ahead.serve)
+        yield from ahead.run(rest)
     finally:
+        ahead.end()
         pool.close()
         threads.shutdown(cancel_futures=True)
 
 
 class _Ahead:
-    """Items that were read ahead, in order."""
+    """Items that were read ahead, in order, and those of them that wait for a process."""
 
-    def __init__(
-        self, pool: ParserPool, threads: ThreadPoolExecutor, components: Components, recipe: Recipe, *, limit: int
-    ) -> None:
+    def __init__(self, pool: ParserPool, components: Components, recipe: Recipe) -> None:
         self._pool = pool
-        self._threads = threads
         self._components = components
         self._recipe = recipe
-        self._limit = limit
-        """Maximum number of documents at the processes."""
+        self._facts: FactReader | None = components.fact_reader()
         self._pending: deque[_Pending] = deque()
         self._characters = 0
         """Size of the pending documents."""
-        self._next = 0
-        """Place of the first pending document that was not examined."""
-        self._sent: deque[Future[Item]] = deque()
-        """Results of documents at the processes, and of some that are done."""
-        self._unexamined = 0
-        """Documents to pass on before the next one is examined."""
+        self._unexamined: list[_Pending] = []
+        """The last pending documents, which no process gets yet."""
+        self._skipped_groups = 0
+        """Groups to pass on before the next one is examined."""
+        self._changed = threading.Condition()
+        self._waiting: deque[_Pending] = deque()
+        """Documents for the processes; some were taken back."""
+        self._has_ended = False
+
+    # ── this thread ─────────────────────────────────────────────────────────────────────────────
 
     def run(self, items: Iterator[Item]) -> Iterator[Item]:
         """Yield all items, the first ones while later ones are at the processes."""
         while True:
-            while len(self._pending) < MAX_AHEAD and self._characters < MAX_AHEAD_CHARACTERS:
-                item = next(items, None)
-                if item is None:
-                    break
-                self._pending.append(_Pending(item))
-                self._characters += self._pending[-1].size
+            is_last = not self._load(items)
+            if len(self._unexamined) >= DOCUMENTS_PER_REQUEST or (is_last and self._unexamined):
+                self._offer(self._unexamined)
+                self._unexamined = []
             if not self._pending:
                 return
-            self._send()
             entry = self._pending.popleft()
             self._characters -= entry.size
-            self._next = max(0, self._next - 1)
             yield self._receive(entry)
 
-    def _send(self) -> None:
-        """Send documents to the processes until they have enough."""
-        while self._sent and self._sent[0].done():
-            self._sent.popleft()
-        self._next = max(self._next, LEAD)
-        while len(self._sent) < self._limit and self._next < len(self._pending):
-            entry = self._pending[self._next]
-            if self._unexamined:
-                self._unexamined -= 1
-            elif isinstance(entry.item, Document) and (content_hash := self._find_change(entry.item)):
-                self._pool.start()
-                if not self._pool.is_ready:
-                    return
-                entry.result = self._threads.submit(self._prepare, entry.item, content_hash)
-                self._sent.append(entry.result)
-            self._next += 1
+    def end(self) -> None:
+        """Let the threads end."""
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+
+    def _load(self, items: Iterator[Item]) -> bool:
+        """Load a few more items; return False at the end."""
+        for _ in range(LOADED_PER_STEP):
+            if len(self._pending) >= MAX_AHEAD or self._characters >= MAX_AHEAD_CHARACTERS:
+                break
+            item = next(items, None)
+            if item is None:
+                return False
+            entry = _Pending(item, len(item.text) if isinstance(item, Document) else 0)
+            self._pending.append(entry)
+            self._unexamined.append(entry)
+            self._characters += entry.size
+        return True
+
+    def _offer(self, entries: Sequence[_Pending]) -> None:
+        """Let the processes have the new and changed documents of a group, once one of them has started."""
+        if self._skipped_groups:
+            self._skipped_groups -= 1
+            return
+        self._find_changes([entry for entry in entries if entry.size <= MAX_DOCUMENT_CHARACTERS])
+        found = [entry for entry in entries if entry.content_hash]
+        if found and not self._pool.is_ready:
+            self._pool.start()
+            return
+        with self._changed:
+            self._waiting.extend(found)
+            self._changed.notify()
 
     def _receive(self, entry: _Pending) -> Item:
-        if entry.result is None or entry.result.cancel():  # no process has begun
-            return entry.item
-        if not entry.result.done():  # give the processes a lead again, instead of waiting for each of the next ones
-            for other in islice(self._pending, LEAD):
-                if other.result and other.result.cancel():
-                    other.result = None
-        try:
-            return entry.result.result(MAX_WAIT_SECONDS)
-        except TimeoutError:
-            return entry.item
+        """Return an item; until its process has answered, extract other documents."""
+        while True:
+            with self._changed:
+                if entry.is_done or not entry.is_taken:
+                    entry.is_taken = True
+                    return entry.item
+                other = self._take(1)
+                if not other and not self._changed.wait_for(lambda: entry.is_done, MAX_WAIT_SECONDS):
+                    return entry.item
+            for stolen in other:
+                stolen.item = self._extract(stolen.item)
+                stolen.is_done = True
 
-    def _find_change(self, document: Document) -> str:
-        """Return the content hash of a new or changed document; empty if it is stored, too long or invalid."""
-        if len(document.text) > MAX_DOCUMENT_CHARACTERS:
-            return ""
-        components, recipe = self._components, self._recipe
-        reader = components.fact_reader()
-        try:
-            info = describe_document(
-                document,
-                namespace=recipe.namespace,
-                options=recipe.split,
-                extractor=components.extractor,
-                facts=reader(document, ()) if reader else (),
-            )
-        except WeftError:  # raised again in its turn
-            return ""
-        known = components.store.documents([info.id])
-        if known and known[0].content_hash == info.content_hash:
-            self._unexamined = MAX_UNEXAMINED
-            return ""
-        return info.content_hash
+    def _extract(self, item: Item) -> Item:
+        assert isinstance(item, Document)
+        return prepare(
+            item,
+            namespace=self._recipe.namespace,
+            options=self._components.options,
+            extractor=self._components.extractor,
+            fact_reader=self._facts,
+        )
 
-    def _prepare(self, document: Document, content_hash: str) -> Item:
-        """Return the plan that a process makes of a document; the document itself if it fails or reads otherwise."""
+    def _find_changes(self, entries: Sequence[_Pending]) -> None:
+        """Set the content hash of new and changed documents, but not of invalid ones."""
+        components, found = self._components, []
+        for entry in entries:
+            if isinstance(entry.item, Document):
+                try:
+                    found.append((entry, components.describe(entry.item, self._facts)))
+                except WeftError:  # raised again in its turn
+                    continue
+        known = {info.id: info.content_hash for info in components.store.documents([info.id for _, info in found])}
+        for entry, info in found:
+            if known.get(info.id) == info.content_hash:
+                self._skipped_groups = MAX_UNEXAMINED
+            else:
+                entry.content_hash = info.content_hash
+
+    # ── threads of the processes ────────────────────────────────────────────────────────────────
+
+    def serve(self) -> None:
+        """Exchange documents with one process until the end; with another one if it dies."""
+        while not self._has_ended and self._wait():
+            try:
+                with self._pool.lease(self._recipe.namespace) as process:
+                    self._exchange(process)
+            except WeftError:  # no process can be started
+                return
+
+    def _wait(self) -> bool:
+        """Wait for documents; return False at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._has_ended)
+            return not self._has_ended
+
+    def _exchange(self, process: ParserProcess) -> None:
+        sent: deque[list[_Pending]] = deque()
         try:
-            request = PayloadInput(source=document.source, payload=write_payload(document))
-            found = list(self._pool.prepare(request, self._recipe))
-        except (WeftError, TypeError, ValueError):
-            return document
-        plan = found[0] if len(found) == 1 else None
-        return plan if isinstance(plan, Plan) and plan.document.content_hash == content_hash else document
+            while True:
+                while len(sent) < REQUESTS_PER_PROCESS and (entries := self._take(DOCUMENTS_PER_REQUEST)):
+                    sent.append(entries)
+                    if not process.send(self._to_request(entries)):
+                        return
+                if not sent and not self._wait():
+                    return
+                if sent:
+                    self._finish(sent[0], process)
+                    sent.popleft()
+                    if process.is_busy:  # it must be replaced
+                        return
+        except (LoadError, TypeError, ValueError):
+            process.kill()
+        finally:
+            with self._changed:  # its documents are extracted here
+                for entry in (entry for entries in sent for entry in entries):
+                    entry.is_done = True
+                self._changed.notify_all()
+
+    def _take(self, count: int) -> list[_Pending]:
+        """Return the next documents that nobody has taken."""
+        taken: list[_Pending] = []
+        with self._changed:
+            while self._waiting and len(taken) < count:
+                entry = self._waiting.popleft()
+                if not entry.is_taken:
+                    entry.is_taken = True
+                    taken.append(entry)
+        return taken
+
+    def _to_request(self, entries: Sequence[_Pending]) -> dict[str, object]:
+        documents = [entry.item for entry in entries if isinstance(entry.item, Document)]
+        payloads = [write_payload(document) for document in documents]
+        return to_request(BatchInput(source=documents[0].source, payloads=payloads), self._recipe)
+
+    def _finish(self, entries: Sequence[_Pending], process: ParserProcess) -> None:
+        """Replace documents by the plans that a process made of them, if it read the same."""
+        plans: dict[str, Plan] = {}
+        try:
+            for made in process.receive(cpu_seconds=self._recipe.load.max_cpu_seconds):
+                if isinstance(made, Plan):
+                    plans[made.document.source] = made
+        except LoadError:
+            raise
+        except WeftError:
+            pass  # an invalid document; it is raised again in its turn
+        with self._changed:
+            for entry in entries:
+                assert isinstance(entry.item, Document)
+                plan = plans.get(entry.item.source)
+                if plan is not None and plan.document.content_hash == entry.content_hash:
+                    entry.item = plan
+                entry.is_done = True
+            self._changed.notify_all()

@@ -19,6 +19,8 @@ from weft.engine.parsing.parser_messages import (
     CPU_SECONDS_PER_MILLION_CHARACTERS,
     FULL_PRIORITY,
     HEADER_BYTES,
+    PIPE_BYTES,
+    BatchInput,
     FileInput,
     Input,
     Message,
@@ -105,6 +107,8 @@ def _load(item: Input, recipe: Recipe) -> Iterator[Document | Skipped]:
             yield text_document(item.text, source=item.source, title=item.title, metadata=item.metadata)
         case PayloadInput():
             yield read_payload(item.payload, source=item.source)
+        case BatchInput():
+            yield from (read_payload(payload, source=item.source) for payload in item.payloads)
 
 
 def main() -> None:
@@ -132,7 +136,7 @@ def _answer(parser: Parser, request: dict[str, Any], wire: BinaryIO) -> None:
     source = request["source"]
     try:
         for message in parser.answer(request):
-            write_message(wire, message)
+            write_message(wire, message, flush="payloads" not in request)
     except WeftError as error:
         write_message(wire, ["error", str(error), error.hint])
     except MemoryError:
@@ -154,7 +158,7 @@ def _claim_pipes() -> tuple[int, BinaryIO]:
     os.dup2(null, 0)
     os.dup2(null, 1)
     os.close(null)
-    return incoming, os.fdopen(outgoing, "wb")
+    return incoming, os.fdopen(outgoing, "wb", PIPE_BYTES)
 
 
 def _receive(incoming: int, requests: queue.SimpleQueue[dict[str, Any]]) -> None:

@@ -44,6 +44,13 @@ MAX_OUTPUT_BYTES = 512 * 1024 * 1024
 
 CHUNKS_PER_MESSAGE = 32
 
+PIPE_BYTES = 64 * 1024
+"""
+Buffer of a pipe, as large as the pipe on Linux.
+
+After each read the thread that receives waits for the interpreter lock, up to 5 ms while another thread computes.
+"""
+
 CPU_SECONDS_PER_MILLION_CHARACTERS = 20
 """Allowance for splitting and extraction, which take linear time; 4 were measured."""
 
@@ -82,7 +89,16 @@ class PayloadInput:
     payload: str
 
 
-Input: TypeAlias = FileInput | TextInput | PayloadInput
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchInput:
+    """Loaded documents of an index run to split and extract. The answer is sent as a whole."""
+
+    source: str
+    """Source of the first document."""
+    payloads: Sequence[str]
+
+
+Input: TypeAlias = FileInput | TextInput | PayloadInput | BatchInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +130,12 @@ def make_recipe(settings: Settings, *, extractor: Extractor | None, now: datetim
     )
 
 
-def write_message(stream: IO[bytes], message: Any) -> None:
-    """Write one message and flush."""
+def write_message(stream: IO[bytes], message: Any, *, flush: bool = True) -> None:
+    """Write one message."""
     data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     stream.write(len(data).to_bytes(HEADER_BYTES, "big") + data)
-    stream.flush()
+    if flush:
+        stream.flush()
 
 
 def read_message(data: bytes) -> Any:
@@ -136,6 +153,8 @@ def to_request(item: Input, recipe: Recipe) -> dict[str, Any]:
             given = {"text": item.text, "title": item.title, "metadata": dict(item.metadata) if item.metadata else None}
         case PayloadInput():
             given = {"payload": item.payload}
+        case BatchInput():
+            given = {"payloads": list(item.payloads)}
     return {"source": item.source, **given, "recipe": values}
 
 
@@ -149,6 +168,8 @@ def from_request(request: Mapping[str, Any]) -> tuple[Input, Recipe]:
         return FileInput(source=source, path=Path(request["path"])), recipe
     if "payload" in request:
         return PayloadInput(source=source, payload=request["payload"]), recipe
+    if "payloads" in request:
+        return BatchInput(source=source, payloads=request["payloads"]), recipe
     item = TextInput(source=source, text=request["text"], title=request["title"], metadata=request["metadata"])
     return item, recipe
 

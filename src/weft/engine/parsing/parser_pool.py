@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 
 from weft.engine.parsing.parser_messages import Input, Recipe, to_request
@@ -87,6 +88,15 @@ class ParserPool:
             yield Skipped(source=item.source, reason=error.reason, detail=error.detail)
         finally:
             self._release(process, recipe.namespace)
+
+    @contextmanager
+    def lease(self, namespace: str) -> Iterator[ParserProcess]:
+        """Lend a process for several requests. Raises `WeftError` if no process can be started."""
+        process = self._lease(namespace)
+        try:
+            yield process
+        finally:
+            self._release(process, namespace)
 
     def close(self) -> None:
         """Kill all processes, even while they parse. A second call does nothing."""

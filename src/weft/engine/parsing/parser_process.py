@@ -18,6 +18,7 @@ from weft.engine.parsing.parser_messages import (
     HEADER_BYTES,
     MAX_MESSAGE_BYTES,
     MAX_OUTPUT_BYTES,
+    PIPE_BYTES,
     Message,
     PreparedReader,
     read_message,
@@ -73,6 +74,7 @@ class ParserProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=PIPE_BYTES,
             cwd=PACKAGE_FOLDER,
             env={name: value for name, value in os.environ.items() if name in PASSED_VARIABLES} | ONE_THREAD,
             start_new_session=True,  # Ctrl-C reaches the parent only, which closes the pipe
