@@ -8,6 +8,7 @@ import numpy as np
 import psycopg
 
 from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
+from weft.store.sqlite.packed_terms import add_packing_functions
 
 ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
@@ -87,6 +88,7 @@ def _rows(store, table, names, numbers):
 class _Sqlite:
     def __init__(self, path):
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        add_packing_functions(self.db)
         self._spaces = dict(self.db.execute("SELECT number, name FROM namespace"))
 
     def tables(self):
@@ -103,7 +105,10 @@ class _Sqlite:
         """Yield the number of the namespace, or nothing where a row has none of its own, and the columns."""
         space = "NULL" if table in SPACELESS else "namespace"
         keys = KEYS.get(table, ())
-        columns = [f"(SELECT key FROM name WHERE number = {table}.{c})" if c in keys else c for c in columns]
+        casts = {c: f"(SELECT key FROM name WHERE number = {table}.{c})" for c in keys}
+        if table == "chunk":
+            casts["terms"] = "unpack_terms(terms, text)"
+        columns = [casts.get(c, c) for c in columns]
         return self.db.execute(f"SELECT {space}, {', '.join(columns)} FROM {table}")
 
     def postings(self, chunks):

@@ -40,8 +40,9 @@ def old(tmp_path):
         db.execute("INSERT INTO model VALUES (1, 1, 'm', 'f', 3, 1)")
         for n in range(1, CHUNKS + 1):
             one = bytes.fromhex("0000803f0000000000000000")  # 1, 0, 0 as float32
-            terms = f'{{"word{n}": 1}}'
-            row = (n, f"c{n:024x}", n, f"Word{n} of Alpha.", terms)
+            text = f"Alpha was founded by Beta in 180{n}. " * 4
+            terms = f'{{"180{n}": 4, "alpha": 4, "beta": 4, "by": 4, "found": 4, "in": 4, "was": 4}}'
+            row = (n, f"c{n:024x}", n, text, terms)
             db.execute("INSERT INTO chunk VALUES (?, 1, 1, ?, ?, '[]', 1, 1, ?, ?, 1)", row)
             db.execute("INSERT INTO chunk_terms (namespace, chunk) VALUES (1, ?)", (n,))
             db.execute("INSERT INTO chunk_vector (chunk, model, vector) VALUES (?, 1, ?)", (n, one))
@@ -147,6 +148,18 @@ def test_a_killed_migration_resumes(old, tmp_path):
     migrate(old, lambda done, total: reports.append(done))
     assert len(reports) == len(steps) - 9
     assert dump(old) == dump(whole)
+
+
+def test_terms_and_vectors_are_read_as_before(old):
+    """They are stored in fewer bytes."""
+    with closing(SqliteDatabase(str(old))) as database:
+        (document,) = database.store("default").batches(["d1"])
+        third = document.chunks[2]
+        assert third.chunk.text == "Alpha was founded by Beta in 1803. " * 4
+        assert third.terms == {"1803": 4, "alpha": 4, "beta": 4, "by": 4, "found": 4, "in": 4, "was": 4}
+        assert third.vector.tolist() == [1.0, 0.0, 0.0]
+    rows, _ = dump(old)
+    assert all(len(row[9]) < 70 for row in rows["chunk"])
 
 
 def test_a_note_says_what_can_be_freed(old):

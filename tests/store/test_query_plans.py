@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from weft.store.sql_files import load_queries, load_schema
+from weft.store.sqlite.packed_terms import add_packing_functions
 
 BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", "posting"}
 """Tables that grow with the corpus."""
@@ -135,6 +136,7 @@ def plan(db, sql):
 def plans():
     """By statement, how SQLite looks things up, without statistics, as in every store of ours."""
     db = apsw.Connection(":memory:")
+    add_packing_functions(db)
     for name in ("vec_distance_cosine", "vec_bit", "vec_distance_hamming", "vec_quantize_binary"):
         db.create_scalar_function(name, lambda *vectors: 0.0)
     db.execute(load_schema("sqlite"))
@@ -165,6 +167,7 @@ def test_what_finds_all_there_is_of_one_thing_is_bounded(plans):
 def test_what_goes_with_a_row_is_found_by_an_index():
     """Deleting a chunk or an entity looks for its rows in every table that refers to it."""
     db = apsw.Connection(":memory:")
+    add_packing_functions(db)
     db.execute(load_schema("sqlite"))
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         indexes = [row[1] for row in db.execute(f"PRAGMA index_list ({table})")]

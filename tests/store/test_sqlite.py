@@ -20,6 +20,7 @@ from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect, migration
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.migration_functions import add_migration_functions
+from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
@@ -109,6 +110,7 @@ def test_schema_and_migrations_give_the_same_tables():
     for statements in ([load_schema("sqlite")], load_migrations("sqlite").values()):
         db = apsw.Connection(":memory:")
         add_migration_functions(db)
+        add_packing_functions(db)
         for text in statements:
             db.execute(text, {"after": 0, "until": 0})
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]

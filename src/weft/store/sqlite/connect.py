@@ -18,6 +18,7 @@ from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import find_targets
+from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.session import SqliteSession
 
 BUSY_TIMEOUT_MS = 30_000
@@ -196,6 +197,7 @@ class Connections:
             db.execute("PRAGMA cache_size = -65536")
             # One plan for all values: otherwise SQLite plans a statement again when other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            add_packing_functions(db)
             self.vector_problem = _load_vector_functions(db)
             return db
 

@@ -43,7 +43,7 @@ CREATE TABLE chunk (
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    terms TEXT NOT NULL,                   -- JSON object of term and frequency; source of `posting`
+    terms ANY NOT NULL,                    -- JSON object of term and frequency, or packed (`pack_terms`); source of `posting`
     length INTEGER NOT NULL,               -- sum of these frequencies
     start_time INTEGER,                    -- earliest time of its turns, microseconds since 1970; NULL: no conversation
     end_time INTEGER,

@@ -60,7 +60,7 @@ SELECT number, vector, key FROM fact_vector WHERE model = :scope AND number > :l
 ORDER BY number LIMIT :limit;
 
 -- name: keywords_between
-SELECT t.number, c.terms, c.length, c.id FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
+SELECT t.number, unpack_terms(c.terms, c.text), c.length, c.id FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :scope AND t.number > :low AND t.number <= :high
 ORDER BY t.number LIMIT :limit;
 
@@ -74,7 +74,7 @@ SELECT v.number, v.model, v.vector FROM json_each(:numbers) AS k CROSS JOIN chun
 SELECT v.number, v.model, v.vector FROM json_each(:numbers) AS k CROSS JOIN fact_vector AS v ON v.number = k.value;
 
 -- name: keywords_at
-SELECT t.number, t.namespace, c.terms FROM json_each(:numbers) AS k
+SELECT t.number, t.namespace, unpack_terms(c.terms, c.text) FROM json_each(:numbers) AS k
 CROSS JOIN chunk_terms AS t ON t.number = k.value CROSS JOIN chunk AS c ON c.number = t.chunk;
 
 -- name: sample_numbered_vectors
@@ -84,7 +84,7 @@ SELECT vector FROM chunk_vector WHERE model = :model AND number % :every = 0 LIM
 SELECT vector FROM fact_vector WHERE model = :model AND number % :every = 0 LIMIT :limit;
 
 -- name: sample_terms
-SELECT c.terms FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
+SELECT unpack_terms(c.terms, c.text) FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
 
 -- name: vectors_to_score

@@ -100,19 +100,19 @@ WHERE d.namespace = :namespace
     ));
 
 -- name: document_chunks
-SELECT number, id, terms, length FROM chunk WHERE namespace = :namespace AND document = :document;
+SELECT number, id, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace AND document = :document;
 
 -- name: write_chunk
 INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms, :length,
-    :start_time, :end_time)
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text,
+    pack_terms(:terms, :text), :length, :start_time, :end_time)
 RETURNING number;
 
 -- name: move_chunk
 UPDATE chunk
-SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
-    terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
+SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line,
+    text = :text, terms = pack_terms(:terms, :text), length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
 -- name: delete_chunk
@@ -253,7 +253,7 @@ CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.blo
 SELECT term, block, entries FROM posting WHERE namespace = :namespace;
 
 -- name: all_terms
-SELECT number, terms, length FROM chunk WHERE namespace = :namespace;
+SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace;
 
 -- name: set_counts
 UPDATE namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE number = :namespace;

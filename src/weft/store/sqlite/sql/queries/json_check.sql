@@ -4,7 +4,7 @@
 SELECT number, id, source, metadata FROM document WHERE namespace = :namespace ORDER BY number;
 
 -- name: all_headings_and_terms
-SELECT document, number, heading, terms FROM chunk WHERE namespace = :namespace ORDER BY document, ordinal;
+SELECT document, number, heading, unpack_terms(terms, text) FROM chunk WHERE namespace = :namespace ORDER BY document, ordinal;
 
 -- name: calibration_of
 SELECT value FROM calibration WHERE namespace = :namespace;
@@ -19,7 +19,7 @@ UPDATE document SET metadata = :metadata WHERE namespace = :namespace AND number
 UPDATE chunk SET heading = :heading WHERE namespace = :namespace AND number = :number;
 
 -- name: set_terms
-UPDATE chunk SET terms = :terms, length = :length WHERE namespace = :namespace AND number = :number;
+UPDATE chunk SET terms = pack_terms(:terms, text), length = :length WHERE namespace = :namespace AND number = :number;
 
 -- name: all_labels
 SELECT document, key, value FROM label WHERE namespace = :namespace;
