@@ -191,7 +191,7 @@ def dead_node(monkeypatch):
     execute = PostgresSession._execute
 
     def failing(self, name, values, *, dimension=0):
-        if self._bound == "other" or (name == "list_namespaces" and self._has_citus):
+        if (self._snapshot and self._snapshot._bound == "other") or (name == "list_namespaces" and self._has_citus):
             raise psycopg.errors.ConnectionFailure(REMOTE)
         return execute(self, name, values, dimension=dimension)
 

@@ -79,6 +79,16 @@ class EmbedderSlot:
         embedder: object = self._opened.get()
         return embedder.error if isinstance(embedder, _Observable) else None
 
+    @property
+    def is_quick(self) -> bool:
+        """True if a question is embedded in this process without loading weights, or not at all."""
+        if self._opened.state != "ready":
+            return False
+        embedder = self._opened.get()
+        observed: object = embedder
+        is_loaded = not isinstance(observed, _Observable) or observed.state == "ready"
+        return embedder is None or (is_loaded and not embedder.card.remote)
+
     def get(self) -> Embedder | None:
         """Return the embedder; None if the settings name none. Errors while opening it are raised."""
         return self._opened.get()

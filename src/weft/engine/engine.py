@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -322,19 +322,20 @@ class Engine:
         self.database.prefetch()  # overlaps with loading the embedder
         store = self.store
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
-        result = find(
-            text,
-            SearchContext(
+        reranker = self.reranking.find(rerank, store=store)
+        # one transaction for the whole question, unless it would stay open during a slow call
+        with store.reading() if reranker is None and self.embedder_slot.is_quick else nullcontext():
+            context = SearchContext(
                 store=store,
                 embedder=self.answering_embedder(),
                 options=search,
                 graph=graph_options,
                 where=where or Filter(),
                 at=self._clock(),
-                reranker=self.reranking.find(rerank, store=store),
+                reranker=reranker,
                 rerank=self.settings.rerank,
-            ),
-        )
+            )
+            result = find(text, context)
         note = self.namespace_note() if self._lists_namespaces and not result.evidence else ""
         return replace(result, notes=(note,)) if note else result
 

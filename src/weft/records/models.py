@@ -32,6 +32,8 @@ class ModelCard:
     max_tokens: int = 512
     degraded: str = ""
     """Reason why results are marked degraded; empty for a real model."""
+    remote: bool = False
+    """True if embedding calls a server. No read transaction is open during such a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

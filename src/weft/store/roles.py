@@ -99,6 +99,9 @@ class GraphReader(Protocol):
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         """Return a page of entities by key, starting after `key`; aliases are not listed separately."""
 
+    def has_entities(self) -> bool:
+        """Return True if `top_entities` would return any."""
+
     def top_entities(self, *, limit: int) -> list[Entity]:
         """Return the strong entities with the most mentioning chunks; aliases do not count."""
 

@@ -140,6 +140,7 @@ class OpenAIEmbedder:
             background=self._known.background,
             scripts=frozenset({"*"}),
             max_tokens=8191,
+            remote=True,
         )
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:

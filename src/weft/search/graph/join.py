@@ -188,7 +188,7 @@ def walk_graph(
             return Walked(seeds=seeds, skipped=why, trust=trust, rated=rated)
     if not seeds:
         why = "no entity of this namespace was recognised in the question"
-        return Walked(skipped=why if search.store.graph.top_entities(limit=1) else NO_GRAPH)
+        return Walked(skipped=why if search.store.graph.has_entities() else NO_GRAPH)
     if options.confidence == "measured":
         trust = graph_trust(
             query.question, seeds, defining_chunks={seed.entity.id: seed.defining_chunks for seed in seeds}

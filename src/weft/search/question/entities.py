@@ -24,6 +24,9 @@ from weft.text.ids import fact_entity_key
 MAX_NAME_WORDS = 20
 """Maximum number of words in a looked-up name. A question may contain the whole title of a paper."""
 
+MAX_DIRECT_WORDS = 16
+"""Words of a question up to which all its word runs, at most 136, are looked up without asking for beginnings first."""
+
 MAX_COUNTED_CHUNKS = 20
 """Limit for counting the defining chunks of an entity."""
 
@@ -168,9 +171,14 @@ def idf(chunks: int, total: int) -> float:
 
 
 def _candidates(found: Sequence[Word], *, graph: GraphReader) -> set[str]:
-    """Return the keys that may be names: keys of one and two words, and longer keys that begin like a known name."""
+    """
+    Return the keys that may be names: keys of one and two words, and longer ones.
+
+    Of a long question, only longer keys that begin like a known name are returned.
+    """
     keys, pairs = short_keys(found, longest=MAX_NAME_WORDS)
-    return keys | long_keys(found, graph.find_key_prefixes(pairs), longest=MAX_NAME_WORDS)
+    beginnings = pairs if len(found) <= MAX_DIRECT_WORDS else graph.find_key_prefixes(pairs)
+    return keys | long_keys(found, beginnings, longest=MAX_NAME_WORDS)
 
 
 def _match(found: Sequence[Word], known: Mapping[str, Known], *, content: Collection[Word], total: int) -> list[Match]:

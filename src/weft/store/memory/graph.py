@@ -230,6 +230,9 @@ class MemoryGraph:
         heads = sorted(other for other in self._derived.resolutions if other > key and self._target(other) == other)
         return [self._entity(head) for head in heads[:limit]]
 
+    def has_entities(self) -> bool:
+        return any(s.strong and s.same_as == key for key, s in self._derived.resolutions.items())
+
     def top_entities(self, *, limit: int) -> list[Entity]:
         heads = [k for k, s in self._derived.resolutions.items() if s.strong and s.same_as == k]
         own = {key: sum(other == key for other, _ in self._derived.mentions) for key in heads}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from psycopg.rows import TupleRow
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
+from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
 from weft.store.shared.half_precision import round_to_half
@@ -24,9 +25,6 @@ _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
-
-REMEMBERED = frozenset({"count_facts", "find_calibration", "find_namespace", "list_models"})
-"""Statements that several parts of a question repeat. In a snapshot, the same values give the same rows."""
 
 
 @cache
@@ -50,13 +48,8 @@ class PostgresSession:
         self._db = db
         self.samples = samples
         self._has_citus = has_citus
-        self._remembered: dict[tuple[str, str, tuple[tuple[str, Any], ...]], list[Row]] | None = (
-            {} if is_snapshot else None
-        )
-        """Rows by bound namespace, statement and values; None in a transaction that can see changes."""
-        self._term_counts: dict[Namespace, dict[str, int]] = {}
-        """Document frequencies of the terms that were read in a snapshot; 0 for absent terms."""
-        self._bound = ""
+        self._snapshot = Snapshot(self._execute) if is_snapshot else None
+        """None in a transaction that can see changes."""
         self.added_chunks = 0
         """Chunks by which the namespace has grown in this transaction."""
         self._changes = 0
@@ -66,12 +59,8 @@ class PostgresSession:
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
-        if self._remembered is None or name not in REMEMBERED:
-            return self._execute(name, values, dimension=dimension)
-        key = self._bound, name, tuple(sorted(values.items()))
-        if key not in self._remembered:
-            self._remembered[key] = self._execute(name, values)
-        return list(self._remembered[key])
+        rows = self._snapshot.find(name, values) if self._snapshot else None
+        return self._execute(name, values, dimension=dimension) if rows is None else rows
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
         if name == "touch_namespace":
@@ -103,7 +92,8 @@ class PostgresSession:
 
     def bind(self, namespace: str) -> None:
         """Bind the rest of the transaction to a namespace for row security."""
-        self._bound = namespace
+        if self._snapshot:
+            self._snapshot.bind(namespace)
         if self._has_citus:
             self._set_local("citus.propagate_set_commands", "'local'")
             self._set_local("weft.namespace", sql.Literal(namespace).as_string(None))
@@ -208,12 +198,19 @@ class PostgresSession:
         )
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
-        if self._remembered is None:
-            return terms.count(self, namespace, query_terms)
-        known = self._term_counts.setdefault(namespace, {})
-        missing = {term for term in query_terms if term not in known}
-        known |= dict.fromkeys(missing, 0) | terms.count(self, namespace, missing)
-        return {term: known[term] for term in query_terms if known[term]}
+        count = partial(terms.count, self, namespace)
+        if self._snapshot is None:
+            return count(query_terms)
+        return self._snapshot.count_terms(namespace, query_terms, count=count)
+
+    def note_terms(self, namespace: Namespace, query_terms: Collection[str], counts: Mapping[str, int]) -> None:
+        """Note document frequencies that were read; absent terms have none."""
+        if self._snapshot is not None:
+            self._snapshot.note_terms(namespace, query_terms, counts)
+
+    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
+        """Return the complete postings of terms that were read; more can be added."""
+        return {} if self._snapshot is None else self._snapshot.known_postings(namespace)
 
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]

@@ -46,6 +46,9 @@ CHUNKS_PER_BLOCK = 4_096
 MAX_FIRST_POSTINGS = 20_000
 """Postings of the rarer terms that a query reads at once; more cost more than the check of a bound."""
 
+MAX_JOINT_POSTINGS = 5_000
+"""Postings of several terms that are read at once; a statement costs about as much as reading them."""
+
 EXACT_PLACES = 10
 """Number of exact top ranks: common terms are read completely if another chunk could reach them."""
 
@@ -69,6 +72,10 @@ Block = tuple[str, int]
 
 class _Session(Session, Protocol):
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
+
+    def note_terms(self, namespace: Namespace, query_terms: Collection[str], counts: Mapping[str, int]) -> None: ...
+
+    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]: ...
 
 
 class TermChanges:
@@ -141,14 +148,14 @@ def search(
 ) -> Ranking:
     """Rank the chunks that pass a filter by BM25. The first `EXACT_PLACES` ranks are exact; ties by id."""
     terms = list(dict.fromkeys(query_terms))
-    counts = db.count_terms(namespace, terms)
+    counts, first = _read_first(db, namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
     known = sorted(counts, key=lambda term: (counts[term], term))
     allowed = filter_chunks(db, namespace, where).numbers() if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
     rarer = known[: _count_rarer(known, counts)]
     common = known[len(rarer) :]
-    scorer.add(rarer, _read_terms(db, namespace, rarer))
+    scorer.add(rarer, first)
     bound = sum(idfs[term] for term in common) * (K1 + 1)
     last = scorer.score_at(min(limit, EXACT_PLACES))
     if common and last >= bound:
@@ -222,7 +229,7 @@ def find_chunks_with_terms(
     Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
 
     All postings of the group with the lowest document frequency are read, then only the blocks of the remaining
-    chunks. A statement serves one group of every entry.
+    chunks. A statement serves one group of every entry. A few postings are read at once.
     """
     counts = db.count_terms(namespace, {term for groups in wanted.values() for group in groups for term in group})
     groups: dict[str, list[list[str]]] = {}
@@ -231,7 +238,9 @@ def find_chunks_with_terms(
         if known and all(known):
             groups[name] = sorted(known, key=lambda group: sum(counts[term] for term in group))
     first = {term for known in groups.values() for term in known[0]}
-    postings = _read_terms(db, namespace, sorted(first)) if first else {}
+    every = {term for known in groups.values() for group in known for term in group}
+    is_small = sum(counts[term] for term in every - db.known_postings(namespace).keys()) <= MAX_JOINT_POSTINGS
+    postings = _read_terms(db, namespace, sorted(every if is_small else first)) if first else {}
     found: dict[str, set[int]] = {name: set() for name in wanted}
     for name, known in groups.items():
         found[name] = {number for term in known[0] for number in _numbers(postings.get(term, ()))}
@@ -241,9 +250,10 @@ def find_chunks_with_terms(
             (term, number // CHUNKS_PER_BLOCK)
             for name, group in left.items()
             for term in group
+            if term not in postings
             for number in found[name]
         }
-        by_term: dict[str, list[Row]] = defaultdict(list)
+        by_term = defaultdict[str, list[Row]](list, postings)
         for (term, block), entries in read_blocks(db, namespace, sorted(blocks)).items():
             by_term[term].append((block, entries))
         for name, group in left.items():
@@ -284,14 +294,35 @@ def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> 
     return {(term, block): entries for term, block, entries in rows}
 
 
+def _read_first(
+    db: _Session, namespace: Namespace, terms: Sequence[str]
+) -> tuple[dict[str, int], dict[str, list[Row]]]:
+    """Return the number of chunks of each term, and the postings of the rarer terms (`_count_rarer`)."""
+    counts: dict[str, int] = {}
+    found: dict[str, list[Row]] = defaultdict(list)
+    values = {"namespace": namespace, "terms": list(terms), "most": MAX_FIRST_POSTINGS}
+    for term, chunks, block, entries in db.run_binary("first_postings", values) if terms else ():
+        counts[term] = chunks
+        if block is not None:
+            found[term].append((block, entries))
+    db.note_terms(namespace, terms, counts)
+    known = db.known_postings(namespace)
+    known |= found
+    return counts, found
+
+
 def _read_terms(
     db: _Session, namespace: Namespace, terms: Sequence[str], *, blocks: Sequence[int] | None = None
 ) -> dict[str, list[Row]]:
-    """Return block number and entries of the blocks of each term, of all blocks or of some."""
-    found: dict[str, list[Row]] = defaultdict(list)
-    values = {"namespace": namespace, "terms": list(terms), "every": blocks is None, "blocks": list(blocks or ())}
-    for term, block, entries in db.run_binary("postings_of", values) if terms else ():
+    """Return block number and entries of the blocks of each term: of all blocks, or at least of some."""
+    known = db.known_postings(namespace)
+    missing = [term for term in terms if term not in known]
+    found: dict[str, list[Row]] = {term: known.get(term, []) for term in terms}
+    values = {"namespace": namespace, "terms": missing, "every": blocks is None, "blocks": list(blocks or ())}
+    for term, block, entries in db.run_binary("postings_of", values) if missing else ():
         found[term].append((block, entries))
+    if blocks is None:
+        known |= found
     return found
 
 

@@ -215,6 +215,10 @@ class RelationalGraph:
             found = self._find(db, namespace, [key for (key,) in rows])
         return [found[key] for (key,) in rows]
 
+    def has_entities(self) -> bool:
+        with self._connections.read(self._name) as db:
+            return bool(db.one("has_entities", {"namespace": db.namespace_key(self._name)}))
+
     def top_entities(self, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)

@@ -19,6 +19,27 @@ SELECT set_config('statement_timeout', CASE
 -- name: find_namespace
 SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
 
+-- name: namespace_summary
+-- What several parts of a question read: counts, embedders, calibration, and whether there are fact links, entities
+-- and described names.
+SELECT n.generation, n.chunks, n.length,
+    coalesce((
+        SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
+            ORDER BY m.active DESC, m.fingerprint)
+        FROM weft.model AS m WHERE m.namespace = :namespace
+    ), '[]')::text,
+    (
+        SELECT c.value FROM weft.calibration AS c
+        WHERE c.namespace = :namespace AND c.model IS NOT DISTINCT FROM (
+            SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.active
+        )
+    ),
+    EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> ''),
+    EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong),
+    EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
+FROM weft.namespace AS n
+WHERE n.namespace = :namespace;
+
 -- name: lock_namespace
 SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
 
@@ -327,6 +348,21 @@ DELETE FROM weft.posting WHERE namespace = :namespace;
 SELECT p.term, p.block, p.entries FROM weft.posting AS p
 WHERE p.namespace = :namespace AND p.term = ANY (:terms::text[])
     AND (:every::boolean OR p.block = ANY (:blocks::bigint[]));
+
+-- name: first_postings
+-- Document frequencies, with the postings of the rarer terms: the rarest, and others up to a total number.
+WITH counted AS MATERIALIZED (
+    SELECT t.term, t.chunks, row_number() OVER (ORDER BY t.chunks, t.term) AS nth,
+        sum(t.chunks) OVER (ORDER BY t.chunks, t.term) AS total
+    FROM weft.term AS t
+    WHERE t.namespace = :namespace AND t.term = ANY (:terms::text[])
+)
+SELECT c.term, c.chunks, f.block, f.entries FROM counted AS c
+LEFT JOIN LATERAL (  -- OFFSET keeps the join order
+    SELECT p.block, p.entries FROM weft.posting AS p
+    WHERE p.namespace = :namespace AND p.term = c.term AND (c.nth = 1 OR c.total <= :most::bigint)
+    OFFSET 0
+) AS f ON TRUE;
 
 -- name: postings_at
 SELECT f.term, f.block, f.entries FROM unnest(:terms::text[], :blocks::bigint[]) AS w (term, block)

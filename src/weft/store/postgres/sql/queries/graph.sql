@@ -655,6 +655,9 @@ WHERE e.namespace = :namespace AND e.key > :key AND e.head BETWEEN e.number AND 
 ORDER BY e.key
 LIMIT :limit;
 
+-- name: has_entities
+SELECT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong);
+
 -- name: top_entities
 SELECT e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong

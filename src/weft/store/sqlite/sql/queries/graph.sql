@@ -542,6 +542,9 @@ WHERE namespace = :namespace AND key > :key AND head = number
 ORDER BY key
 LIMIT :limit;
 
+-- name: has_entities
+SELECT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND same_as = key AND strong);
+
 -- name: top_entities
 SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
 
