@@ -69,6 +69,7 @@ def view(store):
             for some in (chunks, chunks[:2])
             for entity, score in graph.search_entities(unit(1, 3, 2), chunk_ids=some, limit=4)
         ],
+        "has entities": graph.has_entities(),
         "top": graph.top_entities(limit=5),
         "listed": [*graph.entities_after("", limit=2), *graph.entities_after("auth service", limit=99)],
         "to embed": graph.find_unembedded("another", limit=99),

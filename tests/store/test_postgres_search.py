@@ -39,13 +39,18 @@ def database(postgres_dsn):
 def sent(monkeypatch):
     """Names of the statements that sessions send."""
     names = []
-    execute = PostgresSession._execute
+    execute, run_binary = PostgresSession._execute, PostgresSession.run_binary
 
     def recording(self, name, values, *, dimension=0):
         names.append(name)
         return execute(self, name, values, dimension=dimension)
 
+    def recording_binary(self, name, values):
+        names.append(name)
+        return run_binary(self, name, values)
+
     monkeypatch.setattr(PostgresSession, "_execute", recording)
+    monkeypatch.setattr(PostgresSession, "run_binary", recording_binary)
     return names
 
 
@@ -65,10 +70,12 @@ def test_a_snapshot_reads_namespace_model_and_terms_once(database, sent):
             assert keyword(store, "fox") == keyword(store, "default fox")
             assert store.search_vector(unit(1, 0, 0), limit=5, where=EVERYTHING).hits
             assert [model.name for model in store.models()] == [MODEL.name] and store.calibration() is None
-        assert {sent.count(name) for name in ("find_namespace", "list_models", "find_calibration")} == {1}
-        assert sent.count("term_counts") == 2 and sent.count("bind_namespace") == (0 if IS_CITUS else 1)
+            assert not store.graph.has_entities() and not store.facts.has_links()
+        assert sent.count("namespace_summary") == 1
+        assert not {"find_namespace", "list_models", "find_calibration", "has_entities", "has_fact_links"} & set(sent)
+        assert sent.count("first_postings") == 2 and sent.count("bind_namespace") == (0 if IS_CITUS else 1)
         assert keyword(other, "default fox") != keyword(store, "default fox")
-    assert sent.count("find_namespace") == 2
+    assert sent.count("namespace_summary") == 2
     store.delete([document_id("default", "a.md")])
     assert keyword(store, "fox") == []
 

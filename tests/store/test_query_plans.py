@@ -43,6 +43,7 @@ WHOLE = {
     "count_types": "stats",
     "find_unembedded": "reembed",
     "unembedded_entities": "reembed",
+    "has_entities": "up to the first",
     "top_entities": "by an index that has the best first, up to a limit",
     "sample_chunks": "calibrate",
     "import_names": "copy, by an index over what imports say",

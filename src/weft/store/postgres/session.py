@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -198,15 +198,14 @@ class PostgresSession:
         )
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
-        count = partial(terms.count, self, namespace)
-        if self._snapshot is None:
-            return count(query_terms)
-        return self._snapshot.count_terms(namespace, query_terms, count=count)
+        known = self.known_terms(namespace)
+        missing = {term for term in query_terms if term not in known}
+        known |= dict.fromkeys(missing, 0) | terms.count(self, namespace, missing)
+        return {term: known[term] for term in query_terms if known[term]}
 
-    def note_terms(self, namespace: Namespace, query_terms: Collection[str], counts: Mapping[str, int]) -> None:
-        """Note document frequencies that were read; absent terms have none."""
-        if self._snapshot is not None:
-            self._snapshot.note_terms(namespace, query_terms, counts)
+    def known_terms(self, namespace: Namespace) -> dict[str, int]:
+        """Return the document frequencies that the snapshot has read, 0 for absent terms; more can be added."""
+        return {} if self._snapshot is None else self._snapshot.known_terms(namespace)
 
     def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
         """Return the complete postings of terms that were read; more can be added."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from weft.store.relational.session import Namespace, Row
@@ -54,20 +54,9 @@ class Snapshot:
             self._rows[key] = self._run(name, values)
         return list(self._rows[key])
 
-    def count_terms(
-        self, namespace: Namespace, terms: Collection[str], *, count: Callable[[Collection[str]], dict[str, int]]
-    ) -> dict[str, int]:
-        """Return the number of chunks that contain each term; unknown numbers are asked of `count`."""
-        known = self._term_counts.setdefault((self._bound, namespace), {})
-        missing = {term for term in terms if term not in known}
-        if missing:
-            self.note_terms(namespace, missing, count(missing))
-        return {term: known[term] for term in terms if known[term]}
-
-    def note_terms(self, namespace: Namespace, terms: Collection[str], counts: Mapping[str, int]) -> None:
-        """Note the numbers of chunks that contain terms; 0 for absent ones."""
-        known = self._term_counts.setdefault((self._bound, namespace), {})
-        known |= {term: counts.get(term, 0) for term in terms}
+    def known_terms(self, namespace: Namespace) -> dict[str, int]:
+        """Return the document frequencies of terms, 0 for absent ones; those that are read are added."""
+        return self._term_counts.setdefault((self._bound, namespace), {})
 
     def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
         """Return the complete postings of terms; those that are read are added."""

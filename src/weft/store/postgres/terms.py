@@ -73,7 +73,7 @@ Block = tuple[str, int]
 class _Session(Session, Protocol):
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
 
-    def note_terms(self, namespace: Namespace, query_terms: Collection[str], counts: Mapping[str, int]) -> None: ...
+    def known_terms(self, namespace: Namespace) -> dict[str, int]: ...
 
     def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]: ...
 
@@ -150,7 +150,7 @@ def search(
     terms = list(dict.fromkeys(query_terms))
     counts, first = _read_first(db, namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
-    known = sorted(counts, key=lambda term: (counts[term], term))
+    known = _rarest_first(counts)
     allowed = filter_chunks(db, namespace, where).numbers() if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
     rarer = known[: _count_rarer(known, counts)]
@@ -296,19 +296,21 @@ def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> 
 
 def _read_first(
     db: _Session, namespace: Namespace, terms: Sequence[str]
-) -> tuple[dict[str, int], dict[str, list[Row]]]:
-    """Return the number of chunks of each term, and the postings of the rarer terms (`_count_rarer`)."""
-    counts: dict[str, int] = {}
-    found: dict[str, list[Row]] = defaultdict(list)
-    values = {"namespace": namespace, "terms": list(terms), "most": MAX_FIRST_POSTINGS}
-    for term, chunks, block, entries in db.run_binary("first_postings", values) if terms else ():
-        counts[term] = chunks
-        if block is not None:
-            found[term].append((block, entries))
-    db.note_terms(namespace, terms, counts)
-    known = db.known_postings(namespace)
-    known |= found
-    return counts, found
+) -> tuple[dict[str, int], Mapping[str, Sequence[Row]]]:
+    """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""
+    known, postings = db.known_terms(namespace), db.known_postings(namespace)
+    missing = [term for term in terms if term not in known]
+    if missing:
+        values = {"namespace": namespace, "terms": list(terms), "most": MAX_FIRST_POSTINGS}
+        rows = db.run_binary("first_postings", values)
+        known |= dict.fromkeys(missing, 0) | {term: chunks for term, chunks, _, _ in rows}
+        postings |= {term: [] for term, _, block, _ in rows if block is not None}
+        for term, _, block, entries in rows:
+            if block is not None:
+                postings[term].append((block, entries))
+    counts = {term: known[term] for term in terms if known[term]}
+    ordered = _rarest_first(counts)
+    return counts, _read_terms(db, namespace, ordered[: _count_rarer(ordered, counts)]) if not missing else postings
 
 
 def _read_terms(
@@ -324,6 +326,10 @@ def _read_terms(
     if blocks is None:
         known |= found
     return found
+
+
+def _rarest_first(counts: Mapping[str, int]) -> list[str]:
+    return sorted(counts, key=lambda term: (counts[term], term))
 
 
 def _count_rarer(known: Sequence[str], counts: Mapping[str, int]) -> int:

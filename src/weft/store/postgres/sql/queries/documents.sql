@@ -279,19 +279,25 @@ SELECT count(*) FROM weft.chunk_vector WHERE namespace = :namespace AND model = 
 
 -- name: search_vector
 -- Full scan: for small namespaces, and for filters that few chunks pass.
--- Returns mean and deviation of all cosines with the best rows.
+-- Returns mean and mean square of all cosines with the best rows. Only these get their ids.
 WITH scored AS MATERIALIZED (
     SELECT v.chunk AS number, 1 - (v.vector <=> :vector::vector) AS score
     FROM weft.chunk_vector AS v
     WHERE v.namespace = :namespace AND v.model = :model
-), spread (mean, squares, compared) AS (
-    SELECT avg(score), avg(score * score), count(*) FROM scored
+), spread (total, squares, compared) AS (
+    SELECT sum(score), sum(score * score), count(*) FROM scored  -- avg() takes longer
+), best AS MATERIALIZED (
+    SELECT s.number, s.score FROM scored AS s
+    WHERE :everything::boolean OR s.number IN (SELECT unnest(:chunks::bigint[]))  -- hashed, unlike = ANY
+    ORDER BY s.score DESC
+    FETCH FIRST (:limit::bigint) ROWS WITH TIES
 )
-SELECT c.id, s.score, spread.mean, spread.squares, spread.compared
-FROM scored AS s JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = s.number CROSS JOIN spread
-WHERE :everything::boolean
-    OR s.number = ANY (:chunks::bigint[])
-ORDER BY s.score DESC, c.id
+SELECT c.id, best.score, spread.total / spread.compared, spread.squares / spread.compared, spread.compared
+FROM best CROSS JOIN spread
+CROSS JOIN LATERAL (  -- LIMIT keeps the join order
+    SELECT x.id FROM weft.chunk AS x WHERE x.namespace = :namespace AND x.number = best.number LIMIT 1
+) AS c
+ORDER BY best.score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_among
