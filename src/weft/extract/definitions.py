@@ -83,6 +83,8 @@ _ASIDE = re.compile(r"\s{0,4}(?:\(.*|,?\s{0,4}(?:later|then|now)\s.*|,?\s{0,4}fo
 _ALIAS_END = re.compile(
     r"[,;:()\[\]（）\"“”]|\.(?:\s|$)|\s(?:is|was|are|were|and|or|in|who|which|from|by|when|at|on|until)\s|$"
 )
+_OPENING_STARTERS = STARTERS - {"the"}
+_NAME_STARTERS = STARTERS - {"the", "a"}
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
 _ZH_BEFORE_NAME = "的是把被在了和与及或由归从给让见将即为叫称到于用对向跟、"
@@ -135,7 +137,7 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
     """Return the definition of the topic in a first sentence, which may use another name: `Viscount was the …`."""
     match = _COPULA.search(sentence.text, 1, 200)
     first = sentence.text.split(" ", 1)[0]
-    if not match or not match["article"] or not first[:1].isupper() or first.lower() in STARTERS - {"the"}:
+    if not match or not match["article"] or not first[:1].isupper() or first.lower() in _OPENING_STARTERS:
         return None
     kind = guess_type(sentence.text[match.end() :])
     return Definition(Subject(topic.name, topic.key, match.start(), "topic"), kind, match.start()) if kind else None
@@ -162,7 +164,7 @@ def find_defined_name(sentence: Sentence) -> tuple[str, str]:
     name = _OPENING.match(text[: match.start()])
     found = name["name"].strip(" \"“”'‘’") if name else ""
     first = found.split(" ", 1)[0]
-    if first[:1].islower() or first.lower() in STARTERS - {"the", "a"} or len(found.split()) > MAX_OPENING_WORDS:
+    if first[:1].islower() or first.lower() in _NAME_STARTERS or len(found.split()) > MAX_OPENING_WORDS:
         return "", ""
     kind = guess_type(text[match.end() :], plural=match["verb"] in ("are", "were"))
     return (found, kind) if (kind or is_proper(found)) and is_usable(found) else ("", "")

@@ -115,9 +115,14 @@ def iter_words(text: str, start: int = 0) -> Iterator[Word]:
 
 
 def _word_pattern(text: str) -> re.Pattern[str]:
-    if text.isascii() or not _NOT_PLAIN.search(text):
+    if is_plain(text):
         return _SIGNED_WORD if "+" in text or "#" in text else _PLAIN_WORD
     return _WORD
+
+
+def is_plain(text: str) -> bool:
+    """Return True if a text has no combining marks, invisible characters and scripts other than Latin."""
+    return text.isascii() or not _NOT_PLAIN.search(text)
 
 
 class LazyWords(Sequence[Word]):
@@ -210,7 +215,7 @@ def name_key(name: str) -> str:
     name = name[:MAX_NAME_CHARACTERS]
     bare = without_qualifier(name)
     kept = name if bare != name and _is_qualified(bare, name) else bare
-    return join_key([_folded(word) for word in _WORD.findall(kept) or _WORD.findall(name)])
+    return join_key([_read(word)[0] for word in _word_pattern(kept).findall(kept) or _WORD.findall(name)])
 
 
 def without_qualifier(name: str) -> str:

