@@ -98,6 +98,15 @@ def test_weak_chunks_are_not_shown_beside_strong_ones():
     assert [hit.chunk_id for hit in verdict.rejected] == ["b", "c"]
 
 
+def test_a_chunk_with_all_words_is_shown_beside_closer_ones():
+    """`E4711` may stand in a text about something else. A chunk without the words is not shown."""
+    found = {"vector": vector(a=0.7, b=0.0, c=0.0), "keyword": keyword(b=0.4, c=0.1)}
+    hits = [Hit(id, rank, 1.0 / rank) for rank, id in enumerate("abc", start=1)]
+    verdict = gate(hits, found, calibration=SHIPPED, cover=lambda: {"b": 1.0, "c": 0.5})
+
+    assert [hit.chunk_id for hit in verdict.kept] == ["a", "b"]
+
+
 def test_a_chunk_close_in_meaning_is_shown_without_shared_words():
     """Vector search alone would show it. Without its cosine it would be too weak."""
     verdict = decide(vector=vector(a=0.6, b=0.2, c=0.1), keyword=keyword(a=0.4))

@@ -118,7 +118,7 @@ def gate(
     everything is kept with `low_confidence`. A verdict other than `no_match` keeps at least one chunk. `trust` is the
     weight of the graph for this question. A chunk that the graph supports is kept even with low text scores. `text` are
     the hits of the text channels; they are also judged without the graph. `cover` returns the share of the question's
-    content words in each chunk; it is called only below `MIN_OK_CONFIDENCE`.
+    content words in each chunk; it is called below `MIN_OK_CONFIDENCE`, or if the best keyword hit seems irrelevant.
     """
     if not hits:
         return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NO_CHUNK)
@@ -135,7 +135,10 @@ def gate(
     if confidence < MIN_CONFIDENCE:
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
         return _rescued(verdict, rankings.get("graph"), trust=trust)
-    strong = _strong(hits, vector, keyword, calibration=calibration) | covering.keys()
+    strong = _strong(hits, vector, keyword, calibration=calibration)
+    if not covering and keyword and keyword.hits and keyword.hits[0].chunk_id not in strong:
+        covering = _covering(cover())  # far in meaning, but it may contain all words
+    strong |= covering.keys()
     likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
     kept = [hit for hit in hits if hit.chunk_id in likely]
     rejected = [hit for hit in hits if hit.chunk_id not in likely]
