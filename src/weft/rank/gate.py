@@ -15,7 +15,7 @@ share:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -140,19 +140,28 @@ def gate(
         covering = _covering(cover())  # far in meaning, but it may contain all words
     strong |= covering.keys()
     likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
-    kept = [hit for hit in hits if hit.chunk_id in likely]
-    rejected = [hit for hit in hits if hit.chunk_id not in likely]
-    if not kept:  # the best cosine and the best keyword share belong to different chunks, and each chunk is weak alone
-        kept, rejected = rejected[:1], rejected[1:]
+    kept, rejected = _split(hits, likely)
     status = judge(confidence)
     return Verdict(
         status=status,
         confidence=confidence,
-        kept=tuple(kept),
-        rejected=tuple(rejected),
+        kept=kept,
+        rejected=rejected,
         reason="" if status == "ok" else reason,
         text=tuple([hit for hit in text if hit.chunk_id in strong] or text[:1]),
     )
+
+
+def _split(hits: Sequence[Hit], likely: Set[str]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
+    """
+    Return the likely hits and the others.
+
+    The first one counts as likely if none is: the best cosine and the best keyword share may belong to different
+    chunks, each of which is weak alone.
+    """
+    kept = tuple(hit for hit in hits if hit.chunk_id in likely) or tuple(hits[:1])
+    shown = {hit.chunk_id for hit in kept}
+    return kept, tuple(hit for hit in hits if hit.chunk_id not in shown)
 
 
 def keep_all(verdict: Verdict, hits: Sequence[Hit], *, text: Sequence[Hit]) -> Verdict:
