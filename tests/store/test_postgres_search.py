@@ -88,6 +88,7 @@ def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypat
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))
     directions = np.random.default_rng(3).standard_normal((300, 7))
     made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 100)  # the write of more chunks creates the index
     for name, count in (("default", 200), ("other", 40)):
         store = database.store(name)
         store.write_model(ODD)
@@ -109,6 +110,7 @@ def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypat
     def rankings():
         return [store.search_vector(vector, limit=10, where=where) for vector in asked for where in wheres]
 
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 1_000)
     exact, ran = rankings(), []
     run = PostgresSession.run
     monkeypatch.setattr(
@@ -125,8 +127,13 @@ def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypat
     database.close()
 
 
-def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database):
-    """The planner uses it, also with a namespace of another dimension."""
+def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database, monkeypatch):
+    """The planner uses it, also with a namespace of another dimension. Small namespaces need no index of chunks."""
+    eleven = StoredModel(name="fake/eleven", fingerprint="f11", dimension=11, active=True)
+    database.store("small").write_model(eleven)
+    small = make_batch("a", ["alpha"], vectors={"alpha": unit(*range(1, 12))}, model="f11", namespace="small")
+    database.store("small").write(small)
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0)
     database.store("default").write_model(ODD)
     database.store("default").write(make_batch("a", ["alpha"], vectors={"alpha": unit(*range(1, 8))}, model="f7"))
     database.store("other").write_model(MODEL)
@@ -142,6 +149,7 @@ def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database
     assert {
         f"{table}_hnsw_{n}" for table in ("chunk_vector", "fact_vector", "fact_text_vector") for n in (3, 7)
     } <= names
+    assert "chunk_vector_hnsw_11" not in names and "fact_vector_hnsw_11" in names
     assert "halfvec" in plan and "Index Scan" in plan
 
 

@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable
-from weft.store.postgres import schema
+from weft.store.postgres import schema, vectors
 from weft.store.postgres.failures import (
     connection_lost,
     display_address,
@@ -30,6 +30,7 @@ from weft.store.postgres.failures import (
 )
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
+from weft.store.relational.session import read_models
 
 logger = logging.getLogger(__name__)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the pool logs the same error that is raised
@@ -83,6 +84,7 @@ class Connections:
         self._written_generations: dict[str, float] = {}
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
+        self._indexed_chunk_dimensions: set[int] = set()
         self._growth: dict[str, int] = {}
         """Chunks to be written until the next refresh of the statistics, by namespace."""
 
@@ -133,6 +135,9 @@ class Connections:
             yield session
             generation = _generation(session, namespace) if is_locking and self._replica else None
             is_grown = self._has_grown(session, namespace)
+            dimensions = self._unindexed_dimensions(session, namespace)
+        if dimensions:
+            self._index_chunks(dimensions)
         if is_grown:
             with self.bare() as db:
                 db.execute(ANALYZE)
@@ -175,12 +180,30 @@ class Connections:
         return is_grown
 
     def prepare_vectors(self, dimension: int) -> None:
-        """Create missing vector indexes of a dimension, outside any transaction."""
+        """Create missing indexes of fact vectors of a dimension, outside any transaction."""
         if dimension in self._indexed_dimensions or self._current is not None:
             return
         with self.bare() as db:
-            schema.create_vector_indexes(db, dimension)
+            schema.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
         self._indexed_dimensions.add(dimension)
+
+    def _unindexed_dimensions(self, session: PostgresSession, namespace: str) -> set[int]:
+        """
+        Return the dimensions of a large namespace for which there may be no index of chunk vectors.
+
+        Small namespaces are searched exactly. An index would take half of the server's time of their writes.
+        """
+        if session.total_chunks <= vectors.MAX_EXACT_ROWS:
+            return set()
+        dimensions = {row.model.dimension for row in read_models(session, namespace)}
+        return dimensions - self._indexed_chunk_dimensions
+
+    def _index_chunks(self, dimensions: set[int]) -> None:
+        """Create the missing indexes of chunk vectors, outside any transaction."""
+        with self.bare() as db:
+            for dimension in dimensions:
+                schema.create_vector_indexes(db, dimension, tables=("chunk_vector",))
+        self._indexed_chunk_dimensions |= dimensions
 
     @contextmanager
     def bare(self) -> Iterator[psycopg.Connection[TupleRow]]:

@@ -199,11 +199,11 @@ def may_administer(db: psycopg.Connection[TupleRow]) -> bool:
     return db.execute(asked).fetchone() == (True,)
 
 
-def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> None:
+def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int, *, tables: Sequence[str]) -> None:
     """Create the missing vector indexes of a dimension; log a warning if the role lacks the privilege."""
     if not 0 < dimension <= MAX_INDEX_DIMENSIONS:
         return
-    for table in ("chunk_vector", "fact_vector", "fact_text_vector"):
+    for table in tables:
         name = f"{table}_hnsw_{int(dimension)}"
         if db.execute("SELECT to_regclass(%s)", [f"weft.{name}"]).fetchone() != (None,):
             continue

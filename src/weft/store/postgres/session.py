@@ -52,6 +52,8 @@ class PostgresSession:
         """None in a transaction that can see changes."""
         self.added_chunks = 0
         """Chunks by which the namespace has grown in this transaction."""
+        self.total_chunks = 0
+        """Chunks of the namespace after its last change in this transaction; 0 without a change."""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
@@ -63,11 +65,13 @@ class PostgresSession:
         return self._execute(name, values, dimension=dimension) if rows is None else rows
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
-        if name == "touch_namespace":
-            self.added_chunks += values["chunks"]
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
-        return cursor.fetchall() if cursor.description else []
+        rows = cursor.fetchall() if cursor.description else []
+        if name == "touch_namespace" and rows:
+            self.added_chunks += values["chunks"]
+            self.total_chunks = rows[0][0]
+        return rows
 
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a statement whose rows are sent in binary format, for bytes."""

@@ -52,7 +52,8 @@ INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO
 -- name: touch_namespace
 UPDATE weft.namespace
 SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
-WHERE namespace = :namespace;
+WHERE namespace = :namespace
+RETURNING chunks;
 
 -- name: list_namespaces
 SELECT namespace FROM weft.namespace ORDER BY namespace;
