@@ -163,6 +163,7 @@ WITH labelled AS MATERIALIZED (
         WHERE l.namespace = :namespace AND l.key = wanted.value ->> 0
             AND l.beginning IN (left(wanted.value ->> 1, 100), left(wanted.value ->> 2, 100))
             AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
+        OFFSET 0  -- keeps the join order: without it all labels may be read
     ) AS found
     GROUP BY found.document
     HAVING count(DISTINCT wanted.nth) = jsonb_array_length(:labels::jsonb)
