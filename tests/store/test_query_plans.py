@@ -12,6 +12,7 @@ BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", 
 """Tables that grow with the corpus."""
 
 WHOLE = {
+    "all_known_keys": "a transaction reads all names if it reads a sixteenth as many chunks",
     "all_vectors": "every vector, where sqlite-vec is missing",
     "all_postings": "check",
     "count_unnumbered_terms": "check",

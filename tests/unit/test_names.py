@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.extract import names
-from weft.extract.mentions import find_sentence, may_mention, required_terms
+from weft.extract.mentions import find_mentions, find_sentence, may_mention, required_terms
 from weft.extract.names import (
     LazyWords,
     NameSet,
@@ -265,6 +265,8 @@ def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
     matches = match_names(found, known)
     assert matches == match_one_by_one(found, known)
     assert match_names(lazy, NameSet(known)) == matches
+    linked = find_mentions(text, known=known, about=(), found=found)
+    assert find_mentions(text, known=known, about=(), found=lazy) == linked
     heads = {key.partition(" ")[0] for key in known if " " in key}
     keys, pairs = pair_keys(lazy.texts, heads)
     longer = {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in known)}

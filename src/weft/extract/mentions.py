@@ -11,7 +11,17 @@ from itertools import combinations
 from typing import TypeAlias
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.names import SIGNS, NameSet, is_opening, join_apostrophes, match_names, plain_text, words
+from weft.extract.names import (
+    SENTENCE_END,
+    SIGNS,
+    LazyWords,
+    NameSet,
+    is_opening,
+    join_apostrophes,
+    match_names,
+    plain_text,
+    words,
+)
 from weft.records import Claim, Word
 from weft.text.analyzer import terms
 
@@ -37,7 +47,6 @@ _ENDING = re.compile("(?:s|es)?s?(?![a-z0-9])")
 _ENDING_SIGN = re.compile("s?(?![a-z])")
 _ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
-_BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +190,24 @@ def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tu
     if len(matches) < 2:
         return pairs
     sentence: list[str] = []
-    last = 0
-    for key, at, size in matches:
-        if _BOUNDARY.search(text, last, found[at].start):
+    for (key, _, _), starts in zip(matches, _starts(text, found, matches), strict=True):
+        if starts:
             pairs |= set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
             sentence = []
         sentence.append(key)
-        last = found[at + size - 1].end
     return pairs | set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
+
+
+def _starts(text: str, found: Sequence[Word], matches: Sequence[Match]) -> Iterator[bool]:
+    """Yield for each match whether it is in another sentence than the one before."""
+    last = 0
+    for _, at, size in matches:
+        if isinstance(found, LazyWords):  # without the places of the words
+            yield found.sentence(at) != last
+            last = found.sentence(at + size - 1)
+        else:
+            yield SENTENCE_END.search(text, last, found[at].start) is not None
+            last = found[at + size - 1].end
 
 
 def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
@@ -217,7 +236,7 @@ def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
 def _sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text."""
     start = 0
-    for match in _BOUNDARY.finditer(text):
+    for match in SENTENCE_END.finditer(text):
         yield text[start : match.end()].strip()
         start = match.end()
     yield text[start:].strip()

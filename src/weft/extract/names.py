@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import overload
@@ -74,6 +75,8 @@ SIGNS = ("+", "#")
 """Signs that may end a folded word."""
 
 SIGN = _sign("+＋", "#＃", skipped=f"[\u0300-\u036f{_INVISIBLE}]*")
+SENTENCE_END = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
+"""End of a sentence, between two words."""
 _WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*{SIGN}")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """Pattern of a word in text without combining marks, CJK, signs and invisible characters. It takes half the time."""
@@ -129,15 +132,21 @@ class LazyWords(Sequence[Word]):
     """
     The words of a text, as `words` returns them. A `Word` is made when it is accessed.
 
-    Many texts are read for names that do not occur in them, so their places are found only when one is needed.
+    Their places take as long as all the rest and are rarely needed, so they are found only then.
     """
 
-    __slots__ = ("_places", "_read", "_text", "texts")
+    __slots__ = ("_ends", "_places", "_read", "_text", "texts")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._places: list[tuple[int, int]] | None = None
-        self._read = [*map(_read, _word_pattern(text).findall(text))]
+        self._read: list[tuple[str, int]] = []
+        self._ends: list[int] = []
+        """Number of words up to the end of each sentence."""
+        pattern = _word_pattern(text)
+        for sentence in SENTENCE_END.split(text):  # no word spans two sentences
+            self._read += map(_read, pattern.findall(sentence))
+            self._ends.append(len(self._read))
         self.texts = [folded for folded, _ in self._read]
         """Folded words."""
 
@@ -154,6 +163,10 @@ class LazyWords(Sequence[Word]):
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def sentence(self, at: int) -> int:
+        """Return the position of the sentence of one word."""
+        return bisect_right(self._ends, at)
 
     def is_name_like(self, at: int) -> int:
         """Return `Word.is_name_like` of one word."""

@@ -23,6 +23,16 @@ from weft.store.shared.merging import tie_rank
 BATCH_CHUNKS = 512
 """Chunks whose candidate names are looked up in one statement. Most of their words are equal, and looked up once."""
 
+MIN_BULK_CHUNKS = 256
+"""Chunks that a transaction reads for all names before the entities are counted, which takes longer the more exist."""
+
+MAX_NAMES_PER_CHUNK = 16
+"""
+Entities of a namespace for each chunk that a transaction reads, up to which all their names are read at once.
+
+To read a name takes 2 µs, and to look up the word sequences of a chunk 400 µs.
+"""
+
 
 class ChunkText(NamedTuple):
     """Text and id of a chunk."""
@@ -90,8 +100,10 @@ class MentionChanges:
         """Yield batches of chunks read again, with their derived claims; write the mentions at the end."""
         yield from self._read_names()
         whole = sorted(self._whole)
+        every = self._all_numbers(len(whole))
+        names = NameSet(every) if every is not None else None
         for start in range(0, len(whole), BATCH_CHUNKS):
-            yield self._read_whole(whole[start : start + BATCH_CHUNKS])
+            yield self._read_whole(whole[start : start + BATCH_CHUNKS], names=names, numbers=every)
         self._db.run_many("delete_mention", self._deleted)
         self._db.run_many("write_mention", self._new)
         rows = [
@@ -135,12 +147,16 @@ class MentionChanges:
         self._write(chunk, id=text.id, named=named, about=about, old=old, numbers=numbers)
         return Read(chunk, text.id, named.claims, is_new=False)
 
-    def _read_whole(self, chunks: Collection[int]) -> list[Read]:
+    def _read_whole(
+        self, chunks: Collection[int], *, names: NameSet | None, numbers: Mapping[str, int] | None
+    ) -> list[Read]:
+        """Read chunks for all names: `names` and their `numbers`, or else those that the texts may contain."""
         texts = read_texts(self._db, chunks, namespace=self._namespace)
         subjects = read_subjects(self._db, chunks, namespace=self._namespace)
         found = {chunk: LazyWords(text) for chunk, (text, _) in texts.items()}
-        numbers = self._numbers(self._possible_keys(found.values()).union(*subjects.values()))
-        known = NameSet(numbers)
+        if numbers is None:
+            numbers = self._numbers(self._possible_keys(found.values()).union(*subjects.values()))
+        known = names or NameSet(numbers)
         old = self._old([chunk for chunk in texts if not self._whole[chunk]])
         reads: list[Read] = []
         for chunk, (text, id) in texts.items():
@@ -192,6 +208,13 @@ class MentionChanges:
         for chunk, key, entity, count, about in self._db.run("chunk_mentions", values) if chunks else ():
             found[chunk][key] = MentionRow(entity, count, bool(about))
         return found
+
+    def _all_numbers(self, chunks: int) -> dict[str, int] | None:
+        """Return the numbers of all entities by key; None if there are too many for this number of chunks."""
+        at = {"namespace": self._namespace}
+        if chunks < MIN_BULK_CHUNKS or self._db.one("count_entities", at) > MAX_NAMES_PER_CHUNK * chunks:
+            return None
+        return dict(self._db.run("all_known_keys", at))
 
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}

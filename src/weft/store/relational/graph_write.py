@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import derived_weight, required_terms
 from weft.graph.entity_resolution import (
+    ABSENT,
     KIND_RANKS,
     MAX_ALIAS_CHAIN,
     OWN_KINDS,
@@ -238,20 +239,24 @@ class GraphChanges:
         for kind, key, value in self._db.run("key_edits", values):
             edits[key].add((kind, key, value))
             edits[value].add((kind, key, value))
+        found: dict[str, Resolution] = {}
         own, groups = set(), defaultdict[str, dict[str, Resolution]](dict)
         for key, strong, several, is_own in self._db.run("key_votes", values):
+            if not strong and not several and key not in edits:  # nearly all keys
+                found[key] = ABSENT
+                continue
             votes = Votes(
                 strong=bool(strong),
                 several=bool(several),
                 own=bool(is_own),
-                aliases=aliases[key],
+                aliases=aliases.get(key, ()),
                 vague=key in vague,
             )
-            groups[letters(key)][key] = judge(key, votes, edits[key])
-            own |= {key} if is_own else set()
-        found: dict[str, Resolution] = {}
+            groups[letters(key)][key] = judge(key, votes, edits.get(key, ()))
+            if is_own:
+                own.add(key)
         for group in groups.values():
-            found |= join_spellings(group, own=own, edits=set().union(*(edits[key] for key in group)))
+            found |= join_spellings(group, own=own, edits=set().union(*(edits.get(key, ()) for key in group)))
         return found
 
     def _write_entities(self) -> EntityChanges:

@@ -172,6 +172,9 @@ CROSS JOIN LATERAL (
     SELECT x.key, x.number FROM weft.entity AS x WHERE x.namespace = :namespace AND x.key = w.key LIMIT 1
 ) AS e;
 
+-- name: all_known_keys
+SELECT e.key, e.number FROM weft.entity AS e WHERE e.namespace = :namespace;
+
 -- name: known_beginnings
 -- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
 -- With EXISTS the planner may read all entities for each pair.

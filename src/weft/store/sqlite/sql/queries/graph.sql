@@ -167,6 +167,9 @@ DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 -- name: known_keys
 SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
+-- name: all_known_keys
+SELECT key, number FROM entity WHERE namespace = :namespace;
+
 -- name: known_beginnings
 -- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
 SELECT k.value FROM json_each(:pairs) AS k
