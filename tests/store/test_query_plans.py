@@ -86,7 +86,7 @@ HUB = {
         "page_votes": "the first",
         "links_at": "when a page with this title appears or disappears",
     },
-    ("claim", "source target type"): {
+    ("claim", "source target code"): {
         "pair_support": "counted to 256, and the largest",
         "relation_claims": "the heaviest, up to a limit",
     },
@@ -113,8 +113,8 @@ HUB = {
     ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
     ("relation", "source weight"): {"links_of": "the heaviest, up to a limit"},
     ("relation", "target weight"): {"links_of": "the heaviest, up to a limit"},
-    ("relation", "source type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
-    ("relation", "target type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
+    ("relation", "source code weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
+    ("relation", "target code weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("posting", "namespace term"): {
         "term_postings": "what holds a term is what a search is for",
     },

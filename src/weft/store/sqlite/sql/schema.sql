@@ -151,17 +151,18 @@ CREATE TABLE claim (
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself; *: derived from mentions
     source INTEGER NOT NULL,               -- source and target are numbers of keys
     target INTEGER NOT NULL,
-    type TEXT NOT NULL,
+    code ANY NOT NULL,                     -- 0 and 1 for the derived types, else the type
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL,                -- first 32 bits of the chunk's id, for ties
     extractor TEXT NOT NULL,               -- as in `nomination`
-    PRIMARY KEY (chunk, source, target, type, origin)
+    type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
+    PRIMARY KEY (chunk, source, target, code, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX claim_by_pair ON claim (source, target, type, weight DESC, place, chunk);
+CREATE INDEX claim_by_pair ON claim (source, target, code, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin NOT IN ('', '*');
-CREATE INDEX claim_given ON claim (source, target, type, weight DESC) WHERE origin <> '*';
+CREATE INDEX claim_given ON claim (source, target, code, weight DESC) WHERE origin <> '*';
 CREATE INDEX claim_by_target ON claim (target) WHERE origin <> '*'; -- no query needs derived claims
 
 CREATE TABLE entity (
@@ -179,7 +180,7 @@ CREATE TABLE entity (
     UNIQUE (namespace, id)
 ) STRICT;
 
-CREATE INDEX entity_by_same ON entity (namespace, same_as);
+CREATE INDEX entity_by_same ON entity (namespace, same_as) WHERE same_as <> key;
 CREATE INDEX entity_by_head ON entity (head);
 CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
 CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
@@ -198,21 +199,20 @@ CREATE INDEX mention_by_chunk ON mention (chunk);
 CREATE TABLE relation (
     source INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
-    type TEXT NOT NULL,
+    code ANY NOT NULL,                     -- as in `claim`
     weight REAL NOT NULL,
     support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
     place INTEGER NOT NULL,                -- first bits of both ids, for ties
-    PRIMARY KEY (source, target, type)
+    type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
+    PRIMARY KEY (source, target, code)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, type);
-CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, type);
+CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, code);
+CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, code);
 
 -- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
-CREATE INDEX relation_by_source_type ON relation (source, type, weight DESC, place, target)
-WHERE type NOT IN ('co_occurs_with', 'mentions');
-CREATE INDEX relation_by_target_type ON relation (target, type, weight DESC, place, source)
-WHERE type NOT IN ('co_occurs_with', 'mentions');
+CREATE INDEX relation_by_source_type ON relation (source, code, weight DESC, place, target) WHERE code NOT IN (0, 1);
+CREATE INDEX relation_by_target_type ON relation (target, code, weight DESC, place, source) WHERE code NOT IN (0, 1);
 
 CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,

@@ -67,15 +67,18 @@ CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c
 
 -- name: write_claim
 -- `source` and `target` are numbers of keys.
-INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
-VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
-ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
+INSERT INTO claim (namespace, chunk, origin, source, target, code, weight, description, place, extractor)
+VALUES (
+    :namespace, :chunk, :origin, :source, :target,
+    CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END, :weight, :description, :place, :extractor
+)
+ON CONFLICT (chunk, source, target, code, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
 -- name: delete_claim
 DELETE FROM claim
-WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type
-    AND origin = :origin;
+WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND origin = :origin
+    AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
 
 -- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
@@ -218,17 +221,21 @@ UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHE
 
 -- name: pair_support
 -- For pairs of entities: number of claiming chunks, at most 256, and the largest stated weight.
-SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
+SELECT s.number, t.number, p.type, s.key, t.key,
     (SELECT count(*) FROM (
         SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
-        WHERE source = s.number AND target = t.number AND type = p.value ->> 2
+        WHERE source = s.number AND target = t.number AND code = p.code
         LIMIT 256
     )),
     (SELECT max(weight) FROM claim
-     WHERE source = s.number AND target = t.number AND type = p.value ->> 2 AND origin <> '*')
-FROM json_each(:pairs) AS p
-CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the join order
-CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
+     WHERE source = s.number AND target = t.number AND code = p.code AND origin <> '*')
+FROM (
+    SELECT value ->> 0 AS source, value ->> 1 AS target, value ->> 2 AS type,
+        CASE value ->> 2 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE value ->> 2 END AS code
+    FROM json_each(:pairs)
+) AS p
+CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.source  -- CROSS keeps the join order
+CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target;
 
 -- name: claims_of_keys
 -- Stated claims of new entities, which derived claims do not have yet.
@@ -241,12 +248,17 @@ CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 CROSS JOIN claim AS c ON c.target = w.number AND c.origin <> '*' CROSS JOIN name AS s ON s.number = c.source;
 
 -- name: delete_relation
-DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
+DELETE FROM relation
+WHERE source = :source AND target = :target
+    AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
 
 -- name: write_relation
-INSERT INTO relation (source, target, type, weight, support, place)
-VALUES (:source, :target, :type, :weight, :support, :place)
-ON CONFLICT (source, target, type) DO UPDATE SET weight = excluded.weight, support = excluded.support
+INSERT INTO relation (source, target, code, weight, support, place)
+VALUES (
+    :source, :target, CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END,
+    :weight, :support, :place
+)
+ON CONFLICT (source, target, code) DO UPDATE SET weight = excluded.weight, support = excluded.support
 WHERE weight <> excluded.weight OR support <> excluded.support;
 
 -- name: write_entity_vector
@@ -373,7 +385,8 @@ SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_
 
 -- name: links_of
 -- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
--- lists. One end of a relation is the entity itself, so only the other end is looked up.
+-- lists. One end of a relation is the entity itself, so only the other end is looked up. Types are read from their code,
+-- because an index does not have the computed column.
 SELECT h.id, e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
@@ -383,22 +396,26 @@ SELECT h.id, e.chunks, e.strong, (
     ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk
 ), (
     SELECT json_group_array(iif(
-        r.outgoing, json_array(h.id, oh.id, r.type, r.weight), json_array(oh.id, h.id, r.type, r.weight)
+        r.outgoing, json_array(h.id, oh.id, r.name, r.weight), json_array(oh.id, h.id, r.name, r.weight)
     ))
     FROM (
         SELECT * FROM (
-            SELECT 1 AS outgoing, target AS other, type, weight FROM relation
+            SELECT 1 AS outgoing, target AS other, weight,
+                CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END AS name
+            FROM relation
             WHERE source = e.number AND weight >= :weight
-                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, target, type
+                AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, target, name
             LIMIT :relations
         )
         UNION ALL
         SELECT * FROM (
-            SELECT 0, source, type, weight FROM relation
+            SELECT 0, source, weight,
+                CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END AS name
+            FROM relation
             WHERE target = e.number AND weight >= :weight
-                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, source, type
+                AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, source, name
             LIMIT :relations
         )
     ) AS r
@@ -434,7 +451,7 @@ SELECT
         SELECT json_group_array(json_array(h.id, oh.id, r.weight, r.place, r.target))
         FROM (
             SELECT target, weight, place FROM relation
-            WHERE source = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            WHERE source = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
             ORDER BY weight DESC, place, target
             LIMIT :limit
         ) AS r
@@ -444,7 +461,7 @@ SELECT
         SELECT json_group_array(json_array(oh.id, h.id, r.weight, r.place, r.source))
         FROM (
             SELECT source, weight, place FROM relation
-            WHERE target = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            WHERE target = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
             ORDER BY weight DESC, place, source
             LIMIT :limit
         ) AS r
@@ -487,7 +504,7 @@ SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
         FROM claim JOIN chunk AS k ON k.number = claim.chunk
         WHERE claim.source = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 1)
             AND claim.target = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 2)
-            AND claim.type = w.value ->> 3
+            AND claim.code = CASE w.value ->> 3 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE w.value ->> 3 END
         ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
         LIMIT :limit
     ) AS c
