@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -216,9 +217,10 @@ class PostgresSession:
         return {} if self._snapshot is None else self._snapshot.known_postings(namespace)
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
     ) -> dict[str, set[int]]:
-        return terms.find_chunks_with_terms(self, namespace, wanted)
+        found = terms.find_chunks_with_terms(self, namespace, wanted)
+        return {name: {number for number in numbers if number < before} for name, numbers in found.items()}
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,7 @@ A chunk is read again if it is new, or if a name in it became or ceased to be an
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -87,6 +88,14 @@ class MentionChanges:
     def reread(self, chunk: int, *, is_new: bool) -> None:
         """Mark a chunk to be read for all names."""
         self._whole[chunk] = is_new and self._whole.get(chunk, True)
+
+    def first_new(self) -> float:
+        """
+        Return the number of the first new chunk; infinity without one.
+
+        Chunks of the namespace with larger numbers are new as well, and are read for all names.
+        """
+        return min((chunk for chunk, is_new in self._whole.items() if is_new), default=math.inf)
 
     def add_name(self, key: str, *, chunks: Iterable[int], about: Iterable[int]) -> None:
         """Mark a name that became an entity, the chunks that may contain it, and its defining chunks."""

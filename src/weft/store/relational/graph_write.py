@@ -317,7 +317,8 @@ class GraphChanges:
         # no text contains the key of a page or of a definition in source code
         names = sorted(key for key in keys if not key.startswith(CODE_PREFIX) and not is_page_key(key))
         terms = {key: required_terms(key) for key in names}
-        found = self._db.find_chunks_with_terms(self._namespace, terms) if terms else {}
+        before = self._mentions.first_new()
+        found = self._db.find_chunks_with_terms(self._namespace, terms, before=before) if terms else {}
         for key in sorted(keys):
             self._mentions.add_name(key, chunks=found.get(key, ()), about=about[key])
 

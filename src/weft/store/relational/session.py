@@ -12,6 +12,7 @@ transactions, and ranks by keywords and by vectors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -150,9 +151,13 @@ class Session(Protocol):
         """Return the number of chunks that contain each term; absent terms are left out."""
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
     ) -> dict[str, set[int]]:
-        """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""
+        """
+        Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
+
+        Chunks with the number `before` and larger ones are left out.
+        """
 
     # consistency
 

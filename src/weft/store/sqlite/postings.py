@@ -21,6 +21,7 @@ It is also slower. Figures: docs/decisions/0003-keyword-index.md.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -171,10 +172,17 @@ def document_frequencies(postings: Mapping[tuple[str, int], bytes]) -> dict[str,
 
 
 def find_chunks_with_terms(
-    db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]], counts: Mapping[str, int]
+    db: Session,
+    *,
+    namespace: Namespace,
+    groups: Sequence[Collection[str]],
+    counts: Mapping[str, int],
+    before: float = math.inf,
 ) -> set[int]:
     """
-    Return the numbers of the chunks that contain a term of every group. `counts` are the document frequencies.
+    Return the numbers `before` a limit of the chunks that contain a term of every group.
+
+    `counts` are the document frequencies.
 
     All blocks of the rarest group are read, then only the blocks of the remaining chunks.
     """
@@ -189,7 +197,11 @@ def find_chunks_with_terms(
             if found is None:
                 rows = db.run("term_postings", key)
                 matching.update(
-                    CHUNKS_PER_BLOCK * block + place for block, entries in rows for place in entries[:: ENTRY.size]
+                    number
+                    for block, entries in rows
+                    if CHUNKS_PER_BLOCK * block < before
+                    for place in entries[:: ENTRY.size]
+                    if (number := CHUNKS_PER_BLOCK * block + place) < before
                 )
             else:
                 blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in found}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -178,12 +179,12 @@ class SqliteSession:
         return {term: count for term in terms if (count := counts[namespace, term])}
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
     ) -> dict[str, set[int]]:
         terms = {term for groups in wanted.values() for group in groups for term in group}
         counts = self.count_terms(namespace, terms)
         return {
-            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts)
+            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts, before=before)
             for name, groups in wanted.items()
         }
 
