@@ -56,7 +56,7 @@ EXTRA_CANDIDATES = 200
 """Candidates beyond the limit for which the common terms are read."""
 
 MAX_SUMMED_SPAN = 2_000_000
-"""Span of chunk numbers up to which scores are summed in an array (16 MB), without sorting the numbers."""
+"""Chunk numbers of all blocks up to which scores are summed in an array (16 MB), without sorting the numbers."""
 
 REBUILT_CHUNKS = 2_000
 """Chunks whose postings a rebuild writes at once."""
@@ -173,7 +173,7 @@ class _Scorer:
     def __init__(self, idfs: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None) -> None:
         self._idfs = idfs
         self._mean_length = mean_length
-        self._allowed = allowed
+        self._allowed = None if allowed is None else np.sort(allowed)
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         """Numbers of the chunks, ascending."""
         self.scores: NDArray[Any] = np.empty(0)
@@ -183,7 +183,7 @@ class _Scorer:
         numbers, scores = [self.numbers], [self.scores]
         for term in terms:
             found, entries = _unpack(postings.get(term, ()))
-            kept = self._is_allowed(found) if is_complete else np.isin(found, self.numbers)
+            kept = self._is_allowed(found) if is_complete else _is_among(found, self.numbers)
             found, entries = found[kept], entries[kept]
             frequencies, lengths = (entries[name].astype(np.float64) for name in ("frequency", "length"))
             numbers.append(found)
@@ -191,7 +191,7 @@ class _Scorer:
         self.numbers, self.scores = _sum(np.concatenate(numbers), np.concatenate(scores))
 
     def _is_allowed(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.ones(len(numbers), dtype=bool) if self._allowed is None else np.isin(numbers, self._allowed)
+        return np.ones(len(numbers), dtype=bool) if self._allowed is None else _is_among(numbers, self._allowed)
 
     def score_at(self, place: int) -> float:
         """Return the score at a rank, from 1; -1 if there are fewer chunks."""
@@ -355,16 +355,34 @@ def _unpack(rows: Sequence[Row]) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _sum(numbers: NDArray[np.int64], scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the distinct numbers, ascending, with the sums of their scores, which are positive."""
+    """
+    Return the distinct numbers, ascending, with the sums of their scores, which are positive.
+
+    The numbers of a namespace may be spread over those of many others, so only its own blocks are given space.
+    """
     if not len(numbers):
         return numbers, scores
-    low = int(numbers.min())
-    if int(numbers.max()) - low < MAX_SUMMED_SPAN:
-        sums = np.bincount(numbers - low, weights=scores)
-        places = np.flatnonzero(sums)
-        return places + low, sums[places]
+    blocks = numbers // CHUNKS_PER_BLOCK
+    low = int(blocks.min())
+    blocks -= low
+    span = int(blocks.max()) + 1
+    used = np.flatnonzero(np.bincount(blocks)) if span <= MAX_SUMMED_SPAN else blocks
+    if len(used) * CHUNKS_PER_BLOCK <= MAX_SUMMED_SPAN:
+        ranks = np.zeros(span, dtype=np.int64)
+        ranks[used] = np.arange(len(used))
+        sums = np.bincount(ranks[blocks] * CHUNKS_PER_BLOCK + numbers % CHUNKS_PER_BLOCK, weights=scores)
+        slots = np.flatnonzero(sums)
+        return (used[slots // CHUNKS_PER_BLOCK] + low) * CHUNKS_PER_BLOCK + slots % CHUNKS_PER_BLOCK, sums[slots]
     distinct, slots = np.unique(numbers, return_inverse=True)
     return distinct, np.bincount(slots, weights=scores)
+
+
+def _is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the numbers are among others; quicker than `np.isin`, which sorts both."""
+    if not len(ascending):
+        return np.zeros(len(numbers), dtype=bool)
+    found: NDArray[np.bool_] = ascending[np.searchsorted(ascending[:-1], numbers)] == numbers
+    return found
 
 
 def _numbers(rows: Sequence[Row]) -> list[int]:
