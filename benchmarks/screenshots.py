@@ -12,27 +12,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HOME = Path(__file__).parents[1]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PROVIDER = "#/ask?q=" + quote("what happens if we change the OAuth provider?")
 REDIS = "#/ask?q=" + quote("Why were sessions moved out of Redis?")
+VIEWS = {
+    "compare": "#/compare?q=" + quote("Why were sessions moved out of Redis?"),
+    "entity": "#/entity?name=" + quote("Auth Service"),
+    "facts": "#/facts?subject=" + quote("Auth Service"),
+    "documents": "#/documents",
+}
+"""Views that need no preparation, by the name of their image."""
+COLOURS = 256
+"""Colours of an image; more do not show, and make the files larger."""
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Index the sample corpus and yield the address of a server for it."""
+def serving() -> Iterator[tuple[str, list[str]]]:
+    """Index the sample corpus; yield the address of a server for it, and the command line with its store."""
     with tempfile.TemporaryDirectory() as folder:
         weft = [sys.executable, "-m", "weft", "--db", f"{folder}/weft.db"]
-        subprocess.run([*weft, "index", str(HOME / "examples" / "corpus"), "-q"], check=True)
+        # Beside the store, sources are relative, and no image shows a path of this machine.
+        shutil.copytree(HOME / "examples" / "corpus", f"{folder}/corpus")
+        subprocess.run([*weft, "index", f"{folder}/corpus", "-q"], check=True)
         server = subprocess.Popen(
             [*weft, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         try:
             assert server.stdout is not None
             line = next(line for line in server.stdout if "http://" in line)
-            yield line[line.index("http://") :].split()[0] + "/"
+            yield line[line.index("http://") :].split()[0] + "/", weft
         finally:
             server.terminate()
             server.wait(30)
@@ -64,6 +76,14 @@ def shoot(browser: Browser, url: str, out: Path) -> None:
     page.wait_for_selector("[data-arranged]")
     page.wait_for_timeout(500)
     page.screenshot(path=out / "web-explorer.png")
+    for name, address in VIEWS.items():
+        page.goto(url + address)
+        page.wait_for_selector("#main > [aria-busy=false]")
+        page.screenshot(path=out / f"web-{name}.png")
+    page.get_by_role("link", name="ADR-0012").click()
+    page.wait_for_selector(".chunks")
+    page.wait_for_timeout(1000)
+    page.screenshot(path=out / "web-document.png")
     page.close()
     dark = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme="dark")
     dark.goto(url + REDIS)
@@ -75,18 +95,37 @@ def shoot(browser: Browser, url: str, out: Path) -> None:
     phone.screenshot(path=out / "web-phone.png")
 
 
+def shoot_status(browser: Browser, url: str, out: Path, weft: list[str]) -> None:
+    """Write the screenshot of the status view with keys; from then on the server asks for a key."""
+    key = ""
+    for name in (["importer", "--write"], ["dashboard"], ["owner", "--admin"]):
+        key = subprocess.run([*weft, "keys", "create", *name], check=True, capture_output=True, text=True).stdout
+    page = browser.new_page(viewport={"width": 1280, "height": 1240})
+    page.goto(url)
+    page.evaluate("key => sessionStorage.setItem('weft-key', key)", key.strip())
+    page.goto(url + "#/status")
+    page.reload()
+    page.wait_for_selector("#keys-title")
+    page.screenshot(path=out / "web-status.png")
+
+
+def squeeze(path: Path) -> None:
+    """Reduce the colours of an image."""
+    Image.open(path).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=HOME / "docs", help="where they go")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
     given = parser.parse_args()
-    with serving() as url, sync_playwright() as driver:
+    with serving() as (url, weft), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=given.chromium, args=FLAGS)
         shoot(browser, url, given.out)
+        shoot_status(browser, url, given.out, weft)
         browser.close()
-    if squeeze := shutil.which("pngquant"):
-        for path in sorted(given.out.glob("web-*.png")):
-            subprocess.run([squeeze, "--force", "--quality", "85-100", "--output", path, path], check=True)
+    for path in sorted(given.out.glob("web-*.png")):
+        squeeze(path)
 
 
 if __name__ == "__main__":

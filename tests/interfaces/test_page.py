@@ -424,12 +424,13 @@ def test_the_keyboard_is_enough(page):
     assert page.evaluate(active) == "Question"
 
 
-def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
-    """The key is neither in the address nor in storage that outlives the tab."""
+def test_a_key_is_asked_for_stays_in_the_tab_and_manages_others(browser, tmp_path):
+    """The key is neither in the address nor in storage that outlives the tab; a new key is shown once."""
     with Running(tmp_path / "weft.db") as server:
-        key = server.make_key("default")
+        key = server.make_key("default", access="admin")
         with server.client(key) as client:
             add(client)
+            add(client, "# Index\n\nSee [[Nowhere]].\n", "index.md")
         with opened(browser, server.url) as page:
             page.get_by_role("dialog").wait_for()
             page.get_by_role("textbox", name="Key", exact=True).fill(key)
@@ -439,6 +440,23 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
             assert page.locator(".evidence article").count() > 0
             assert key in page.evaluate("JSON.stringify({...sessionStorage})")
             assert key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie + location.href")
+
+            show(page, f"{server.url}/#/status")
+            page.get_by_text("1 link leads to no document").wait_for()
+            page.get_by_text("Broken links", exact=True).click()
+            assert page.locator(".broken-links").inner_text() == "text:index.md:3 → Nowhere"
+            page.get_by_role("textbox", name="Name").fill("dashboard")
+            page.keyboard.press("Enter")
+            made = page.locator(".secret code").inner_text()
+            with server.client(made) as client:
+                assert client.get("/key").json()["access"] == "read"
+                page.get_by_role("button", name="Revoke dashboard").click()
+                page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+                page.get_by_text("revoked on").wait_for()
+                assert client.get("/key").status_code == 401
+            show(page, f"{server.url}/#/documents")
+            show(page, f"{server.url}/#/status")
+            assert page.locator(".fact").count() == 2 and made not in page.content()
 
 
 def test_a_key_that_may_only_read_is_told_so(browser, tmp_path):

@@ -35,6 +35,7 @@ def kept(server):
         text = f"# {SECRET}\n\nThe {SECRET} depends on the Vault Room. [[Vault Room]] keeps the {SECRET}.\n"
         add(client, text, f"{SECRET} file")
         add(client, "# Vault Room\n\nHolds it.\n", "vault")
+        add(client, f"# Shelf\n\nSee [[{SECRET} map]].\n", "shelf.md")
         fact = {"subject": "user", "predicate": "owns", "value": SECRET}
         found = {"fact": client.post("/facts", json={"facts": [fact]}).json()["facts"][0]["fact"]["id"]}
         found["document"] = client.get("/documents").json()["documents"][0]["id"]
@@ -81,9 +82,18 @@ def requests(kept):
         ("GET", "/jobs/{id}"): (f"/jobs/{job}", {}, False),
         ("GET", "/jobs/{id}/events"): (f"/jobs/{job}/events", {}, False),
         ("GET", "/stats"): ("/stats", {}, False),
+        ("GET", "/links/broken"): ("/links/broken", {}, False),
         ("GET", "/key"): ("/key", {}, False),
         ("GET", "/metrics"): ("/metrics", {}, False),
     }
+
+
+ADMIN = {
+    ("GET", "/keys"): ("/keys", {}),
+    ("POST", "/keys"): ("/keys", {"json": {"name": "new"}}),
+    ("DELETE", "/keys/{id}"): ("/keys/0123456789ab", {}),
+}
+"""Requests of each route that needs an admin key."""
 
 
 def routes(found):
@@ -111,7 +121,7 @@ def test_no_route_is_forgotten(server, kept):
     documented = {(method.upper(), path) for path, methods in schema.items() for method in methods}
     served = {(method, path) for method, path in routes(server.app.routes) if method != "HEAD"}
 
-    assert served == set(requests(kept)) | {("GET", path) for path in PUBLIC}
+    assert served == set(requests(kept)) | set(ADMIN) | {("GET", path) for path in PUBLIC}
     assert served - documented == {("GET", path) for path in ("/openapi.json", "/docs", *ASSETS)}
 
 
@@ -186,6 +196,8 @@ def test_without_a_right_key_nothing_is_answered(server, kept, headers):
             answer = client.request(method, url, **arguments)
             assert refused(answer) == (401, "wrong_key" if headers else "no_key"), f"{method} {path}"
             assert answer.headers["www-authenticate"] == "Bearer"
+        for (method, _), (url, arguments) in ADMIN.items():
+            assert refused(client.request(method, url, **arguments))[0] == 401
         assert {client.get(path).status_code for path in PUBLIC} == {200}
 
 
@@ -288,3 +300,69 @@ def test_two_namespaces_hold_the_same_document_apart(server):
         assert one.delete("/documents", params={"source": "text:auth"}).json() == {"deleted": 1}
         assert one.get("/stats").json()["documents"] == 0
         assert two.get("/stats").json()["documents"] == 2
+
+
+def test_only_an_admin_key_manages_keys(server, kept, tmp_path):
+    """A key that reads or writes is refused; so is loopback access without keys, which has no key to answer for."""
+    for key in (kept["a"], kept["a_reads"]):
+        with server.client(key) as client:
+            for (method, _), (url, arguments) in ADMIN.items():
+                assert refused(client.request(method, url, **arguments)) == (403, "admin_only")
+    with Running(tmp_path / "weft.db") as fresh, fresh.client() as client:
+        assert client.get("/key").json()["access"] == "write"
+        assert refused(client.post("/keys", json={"name": "first"})) == (403, "admin_only")
+
+
+def test_an_admin_key_creates_lists_and_revokes(server, caplog):
+    """The text of a key is in the answer to its creation and nowhere else; a revoked key is refused at once."""
+    caplog.set_level("INFO", logger="weft.server")
+    with server.client(server.make_key("team", access="admin")) as client:
+        made = client.post("/keys", json={"name": "dashboard"})
+        assert made.status_code == 201 and made.headers["cache-control"] == "no-store"
+        record = made.json()
+        text = record.pop("key")
+        listed = client.get("/keys")
+
+        assert record == listed.json()["keys"][-1]
+        assert (record["access"], record["namespaces"], record["revoked"]) == ("read", ["team"], None)
+        assert text.split("_")[2] not in listed.text + caplog.text
+        with server.client(text) as reader:
+            assert reader.get("/key").json()["name"] == "dashboard"
+            assert client.delete(f"/keys/{record['id']}").json()["revoked"] is not None
+            assert reader.get("/key").status_code == 401
+        assert f"key {record['id']} revoked by key {client.get('/key').json()['id']}: read" in caplog.text
+
+
+def test_an_admin_key_ends_at_its_namespaces(server, kept):
+    """It neither creates, lists nor revokes keys that open another namespace too, and it writes like any other."""
+    outside = [kept["b"], server.make_key("team", "b")]
+    with server.client(server.make_key("team", "crew", access="admin"), **{"X-Weft-Namespace": "crew"}) as client:
+        made = client.post("/keys", json={"name": "boss", "access": "admin", "namespaces": ["team"]}).json()
+        assert client.post("/keys", json={}).json()["namespaces"] == ["crew"]
+        for namespaces in (["b"], ["team", "b"]):
+            answer = client.post("/keys", json={"name": "x", "namespaces": namespaces})
+            assert refused(answer) == (403, "wrong_namespace")
+        ids = {key["id"] for key in client.get("/keys").json()["keys"]}
+        assert made["id"] in ids and not ids & {text.split("_")[1] for text in outside}
+        for text in outside:
+            assert refused(client.delete(f"/keys/{text.split('_')[1]}")) == (404, "not_found")
+        own = client.get("/key").json()["id"]
+        assert refused(client.delete(f"/keys/{own}")) == (403, "own_key")
+        assert add(client)["added"] == 1
+    with server.client(outside[0]) as client:
+        assert client.get("/key").status_code == 200
+
+
+def test_broken_links_are_listed_and_counted(server):
+    """By source and line; a link that is mended disappears."""
+    with server.client(server.make_key("links")) as client:
+        add(client, "# Index\n\nSee [[Harbour]] and\n[[Quay]] and [[Mole]].\n", "index.md")
+        found = client.get("/links/broken", params={"limit": 2}).json()
+        assert found["total"] == 3
+        assert [(link["source"], link["line"], link["target"]) for link in found["links"]] == [
+            ("text:index.md", 3, "Harbour"),
+            ("text:index.md", 4, "Mole"),
+        ]
+        assert client.get(f"/documents/{found['links'][0]['document_id']}").json()["document"]["title"] == "Index"
+        add(client, "# Harbour\n\nShips.\n", "Harbour.md")
+        assert client.get("/links/broken").json()["total"] == 2

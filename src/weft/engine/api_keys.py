@@ -66,9 +66,9 @@ class Keyring:
         is_right = hmac.compare_digest(digest, key.digest if key else _NO_DIGEST)
         return key if key and is_right and key.revoked is None else None
 
-    def all(self) -> list[ApiKey]:
-        """Return all keys including revoked ones, oldest first."""
-        return self._keys.all()
+    def all(self, *, within: Iterable[str] | None = None) -> list[ApiKey]:
+        """Return all keys including revoked ones, oldest first; `within` keeps keys of these namespaces only."""
+        return [key for key in self._keys.all() if _is_within(key, within)]
 
     def is_empty(self) -> bool:
         """Return True if the database has no key. Revoked keys count as keys, so the server stays protected."""
@@ -78,9 +78,9 @@ class Keyring:
         """Return True if any key is valid."""
         return self._keys.count().valid > 0
 
-    def revoke(self, id: str) -> ApiKey:
-        """Revoke a key and return its record. Raises `NotFound`."""
-        key = self._get(id)
+    def revoke(self, id: str, *, within: Iterable[str] | None = None) -> ApiKey:
+        """Revoke a key and return its record. Raises `NotFound`, also for a key of namespaces outside `within`."""
+        key = self._get(id, within=within)
         if key.revoked is None:
             key = replace(key, revoked=self._clock())
             self._keys.write(key)
@@ -90,11 +90,15 @@ class Keyring:
         """Delete a key and its record. Raises `NotFound`."""
         self._keys.forget([self._get(id).id])
 
-    def _get(self, id: str) -> ApiKey:
+    def _get(self, id: str, *, within: Iterable[str] | None = None) -> ApiKey:
         found = self._keys.find([id]).get(id)
-        if found is None:
+        if found is None or not _is_within(found, within):
             raise NotFound(f"no key {id[:80]!r}", hint="run `weft keys list` to list all keys")
         return found
+
+
+def _is_within(key: ApiKey, namespaces: Iterable[str] | None) -> bool:
+    return namespaces is None or set(key.namespaces) <= set(namespaces)
 
 
 def _digest(text: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-Access: TypeAlias = Literal["read", "write"]
-"""`write` includes `read`."""
+Access: TypeAlias = Literal["read", "write", "admin"]
+"""`write` includes `read`; `admin` includes `write` and manages keys of its own namespaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

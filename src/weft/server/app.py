@@ -20,7 +20,7 @@ from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.request_limits import RequestLimits
-from weft.server.routes import documents, erasure, facts, graph, jobs, query, system
+from weft.server.routes import documents, erasure, facts, graph, jobs, keys, query, system
 from weft.server.state import ServerState
 from weft.server.threads import Threads
 
@@ -31,6 +31,7 @@ ROUTERS = (
     facts.router,
     erasure.router,
     jobs.router,
+    keys.router,
     system.router,
     page_router,
 )

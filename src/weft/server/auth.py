@@ -99,11 +99,27 @@ async def identify(
 
 async def identify_writer(caller: Annotated[Caller, Depends(identify)]) -> Caller:
     """Return the caller if it has write access."""
-    if caller.access != "write":
+    if caller.access == "read":
         raise Refused(403, "read_only", "the key is read-only", hint="create a key with weft keys create NAME --write")
     return caller
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyHolder(Caller):
+    """A caller with a key, which loopback access has not."""
+
+    key: ApiKey
+
+
+async def identify_admin(caller: Annotated[Caller, Depends(identify)]) -> KeyHolder:
+    """Return the caller if its key manages keys. Loopback access without keys creates the first one with the CLI."""
+    if caller.access != "admin" or caller.key is None:
+        hint = "create a key with weft keys create NAME --admin"
+        raise Refused(403, "admin_only", "an admin key is required", hint=hint)
+    return KeyHolder(state=caller.state, engine=caller.engine, access=caller.access, key=caller.key)
+
+
+Admin = Annotated[KeyHolder, Depends(identify_admin)]
 Reader = Annotated[Caller, Depends(identify)]
 Writer = Annotated[Caller, Depends(identify_writer)]
 

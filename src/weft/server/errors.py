@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from weft.errors import (
+    AccessDenied,
     BadModelOutput,
     ConfigError,
     InputError,
@@ -37,6 +38,7 @@ STATUS_BY_ERROR: Mapping[type[WeftError], tuple[int, str]] = {
     SchemaMismatch: (409, "schema_mismatch"),
     StoreUnavailable: (503, "store_unavailable"),
     StoreFull: (507, "store_full"),
+    AccessDenied: (403, "store_denied"),
     StoreError: (500, "store_failed"),
     ModelUnavailable: (503, "model_unavailable"),
     BadModelOutput: (502, "model_failed"),
@@ -109,7 +111,7 @@ def error_response(request_id: str, error: Refused) -> JSONResponse:
 def refusal(error: WeftError) -> Refused:
     """Return an error of Weft as an HTTP error. File names of the store stay in the log."""
     status, code = next(found for kind, found in STATUS_BY_ERROR.items() if isinstance(error, kind))
-    if isinstance(error, StoreError) and not isinstance(error, SchemaMismatch):
+    if isinstance(error, StoreError) and not isinstance(error, (SchemaMismatch, AccessDenied)):
         logger.error("the store failed: %s", error)
         if isinstance(error, StoreFull):
             return Refused(status, code, "the store is full", hint="free disk space on the server, then retry")

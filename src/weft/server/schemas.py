@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
 from weft.exchange.fact_objects import read_time
-from weft.records import Unit
+from weft.records import Access, Unit
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
@@ -158,6 +158,14 @@ class GivenSelection(Given):
     before: Time | None = Field(None, description="Conversations whose last turn is before this time.")
     matching: Name | None = Field(None, description="Documents of any kind, and facts, that contain this text.")
     erase: bool = Field(False, description="True deletes permanently; false only lists what would be deleted.")
+
+
+class GivenKey(Given):
+    """A key to create."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    access: Access = "read"
+    namespaces: list[Name] = Field([], max_length=1000, description="Default: the namespace of the request.")
 
 
 class Reason(Given):
@@ -490,9 +498,48 @@ class KeyOut(BaseModel):
 
     id: str | None
     name: str | None
-    access: Literal["read", "write"]
+    access: Access
     namespace: str
     namespaces: list[str]
+
+
+class KeyRecord(BaseModel):
+    """A key without its secret."""
+
+    id: str
+    name: str
+    access: Access
+    namespaces: list[str]
+    created: str
+    revoked: str | None
+
+
+class CreatedKey(KeyRecord):
+    """A new key. `key` is the text that clients send; it cannot be shown again."""
+
+    key: str
+
+
+class KeyList(BaseModel):
+    """Keys, oldest first."""
+
+    keys: list[KeyRecord]
+
+
+class BrokenLinkOut(BaseModel):
+    """A link to a path that is not in the namespace."""
+
+    document_id: str
+    source: str
+    line: int
+    target: str
+
+
+class BrokenLinks(BaseModel):
+    """The first broken links by source and line, and the number of all."""
+
+    links: list[BrokenLinkOut]
+    total: int
 
 
 class StatsOut(BaseModel):

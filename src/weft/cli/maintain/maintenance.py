@@ -39,6 +39,7 @@ def stats(session: Session) -> None:
         found["recall_cache"] = {"entries": memory["cached"]} | {name: memory[name] for name in ("hits", "misses")}
         found |= census_to_dict(store.graph.census(), store.graph.top_entities(limit=MAX_TOP_ENTITIES))
         found |= {"namespace": store.namespace, "db": shown(engine.settings.store.db)}
+        found["broken_links"] = sum(1 for _ in engine.broken_links())
         found["bytes"] = engine.database.size()
         found["confidence"] = confidence_to_dict(store.calibration())
         lines = {"confidence": describe(store.calibration(), chunks=found["chunks"])[0]}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from weft.records import Access
 
 
 @click.group()
@@ -18,8 +23,9 @@ def keys() -> None:
 @verb()
 @click.argument("name", default="")
 @click.option("--for", "namespaces", multiple=True, metavar="NAMESPACE", help="Namespace (repeatable).")
-@click.option("--write", is_flag=True, help="Allow reading and writing (default: reading only).")
-def create(session: Session, name: str, namespaces: tuple[str, ...], write: bool) -> None:
+@click.option("--write", "access", flag_value="write", help="Allow reading and writing (default: reading only).")
+@click.option("--admin", "access", flag_value="admin", help="Also allow managing keys of its namespaces over HTTP.")
+def create(session: Session, name: str, namespaces: tuple[str, ...], access: Access | None) -> None:
     """
     Create a key and print it. It cannot be shown again.
 
@@ -31,7 +37,7 @@ def create(session: Session, name: str, namespaces: tuple[str, ...], write: bool
 
     with session.open(must_exist=False) as engine:
         bound = namespaces or (engine.settings.store.namespace,)
-        key, text = Keyring(engine.database).create(name, namespaces=bound, access="write" if write else "read")
+        key, text = Keyring(engine.database).create(name, namespaces=bound, access=access or "read")
     if session.as_json:
         print_json({**key_to_dict(key), "key": text})
         return

@@ -70,6 +70,10 @@ export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
 export const key = () => get("key");
+export const keys = () => get("keys");
+export const createKey = (given) => post("keys", given);
+export const revokeKey = (id) => remove(`keys/${encodeURIComponent(id)}`);
+export const brokenLinks = (limit) => get("links/broken", { limit });
 export const ask = (query, { gate, signal, fields = {}, facts = true } = {}) =>
   post("query", { query, facts, ...fields, ...(gate === false ? { gate } : {}) }, { signal });
 export const topEntities = (limit) => get("graph/entities", { limit });

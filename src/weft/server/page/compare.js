@@ -92,7 +92,7 @@ function row({ rank, score, chunk, document: source }, method, places) {
       el(
         "p",
         { class: "quiet clamp" },
-        chunk.heading.at(-1) ?? passage(chunk.text, null, source.source).textContent.slice(0, 120),
+        chunk.heading.at(-1) ?? opening(passage(chunk.text, null, source.source)),
       ),
       el(
         "p",
@@ -103,6 +103,13 @@ function row({ rank, score, chunk, document: source }, method, places) {
     ),
   );
 }
+
+/** Return the first words of a rendered passage; blocks are separated by spaces. */
+const opening = (rendered) =>
+  [...rendered.childNodes]
+    .map((block) => block.textContent.trim())
+    .join(" ")
+    .slice(0, 120);
 
 /** Highlight the same passage in every column. */
 function mark(main, target) {

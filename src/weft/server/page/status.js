@@ -1,12 +1,15 @@
 /* View of the index: what it holds, whether it is complete, and what the key of this tab allows. */
 
 import * as api from "./api.js";
-import { count, el, replace } from "./dom.js";
+import { count, el, link, plural, replace } from "./dom.js";
+import { keySection, PERMISSIONS } from "./keys.js";
+
+const MAX_LINKS = 100;
 
 /** Show the health of the index and the access of this tab. */
 export async function showStatus(main) {
   document.title = "Status · Weft";
-  const [stats, key] = await Promise.all([api.stats(), api.key()]);
+  const [stats, key, broken] = await Promise.all([api.stats(), api.key(), api.brokenLinks(MAX_LINKS)]);
   const model = stats.models.find(({ active }) => active);
   replace(
     main,
@@ -26,7 +29,8 @@ export async function showStatus(main) {
       ],
     ]),
     el("h2", {}, "Checks"),
-    el("ul", { class: "checks" }, checks(stats, model)),
+    el("ul", { class: "checks" }, checks(stats, model, broken)),
+    broken.total ? linkList(broken) : null,
     el("h2", {}, "Access of this tab"),
     rows([
       [
@@ -35,10 +39,16 @@ export async function showStatus(main) {
           ? `${key.name || "without a name"} (${key.id})`
           : "none; the server has no keys and listens on this machine only",
       ],
-      ["Permission", key.access === "write" ? "read and write" : "read only"],
+      ["Permission", PERMISSIONS[key.access]],
       ["Namespaces", key.namespaces.join(", ")],
     ]),
-    el("p", { class: "quiet" }, "Keys are created and revoked on the command line, with weft keys."),
+    key.access === "admin"
+      ? await keySection(key)
+      : el(
+          "p",
+          { class: "quiet" },
+          "An admin key manages keys on this page; the first one comes from weft keys create NAME --admin.",
+        ),
   );
 }
 
@@ -50,7 +60,7 @@ const rows = (pairs) =>
   );
 
 /** Return what is complete and what needs attention. */
-function checks(stats, model) {
+function checks(stats, model, broken) {
   const missing = stats.chunks - stats.vectors;
   return [
     check(stats.documents > 0, "Documents are indexed.", "Nothing is indexed yet. Add documents."),
@@ -62,9 +72,29 @@ function checks(stats, model) {
         )
       : null,
     check(stats.entities > 0, "The graph has entities.", "The graph is empty: graph.extractor may be off."),
+    check(
+      !broken.total,
+      "Every link between documents leads to a document.",
+      `${plural(broken.total, "link leads", "links lead")} to no document of this namespace.`,
+    ),
     check(!stats.notes.length, "The store reports no problem.", stats.notes.join(" ")),
   ];
 }
+
+/** Return the broken links, each with its document and line. */
+const linkList = ({ links, total }) =>
+  el(
+    "details",
+    { class: "panel" },
+    el("summary", {}, total > links.length ? `The first ${count(links.length)} broken links` : "Broken links"),
+    el(
+      "ul",
+      { class: "broken-links" },
+      links.map(({ document_id: id, source, line, target }) =>
+        el("li", {}, link("document", { id }, {}, `${source}:${line}`), " → ", el("code", {}, target)),
+      ),
+    ),
+  );
 
 const check = (isGood, good, bad) =>
   el("li", { class: isGood ? "good" : "doubt" }, el("b", {}, isGood ? "OK" : "Attention"), ` ${isGood ? good : bad}`);

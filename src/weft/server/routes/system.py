@@ -1,8 +1,9 @@
-"""Routes for monitoring: `/health`, `/ready`, `/stats`, `/key`, `/metrics`."""
+"""Routes for monitoring: `/health`, `/ready`, `/stats`, `/links/broken`, `/key`, `/metrics`."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -12,7 +13,9 @@ from weft.context.serialise import confidence_to_dict, stats_to_dict
 from weft.engine.engine import Engine
 from weft.server.auth import Reader, get_state
 from weft.server.errors import Refused, documented
-from weft.server.schemas import Health, KeyOut, Ready, StatsOut
+from weft.server.paging import Limit
+from weft.server.schemas import BrokenLinks, Health, KeyOut, Ready, StatsOut
+from weft.text.ids import document_id
 
 router = APIRouter(tags=["system"])
 
@@ -39,6 +42,12 @@ async def ready(request: Request) -> dict[str, str]:
 async def stats(caller: Reader) -> dict[str, Any]:
     """Return statistics of the namespace."""
     return await caller.state.threads.read(lambda: _stats(caller.engine))
+
+
+@router.get("/links/broken", response_model=BrokenLinks, responses=documented(401, 504))
+async def broken_links(caller: Reader, limit: Limit = 100) -> dict[str, Any]:
+    """List links between documents whose target is not in the namespace, as `weft check --links` does."""
+    return await caller.state.threads.read(lambda: _broken_links(caller.engine, limit))
 
 
 @router.get("/key", response_model=KeyOut, responses=documented(401, 504))
@@ -71,6 +80,20 @@ async def metrics(caller: Reader) -> PlainTextResponse:
     return PlainTextResponse(
         state.metrics.text(caller.namespace, gauges=gauges), media_type="text/plain; version=0.0.4; charset=utf-8"
     )
+
+
+def _broken_links(engine: Engine, limit: int) -> dict[str, Any]:
+    links = engine.broken_links()
+    first = [
+        {
+            "document_id": document_id(engine.store.namespace, link.source),
+            "source": link.source,
+            "line": link.line,
+            "target": link.target,
+        }
+        for link in islice(links, limit)
+    ]
+    return {"links": first, "total": len(first) + sum(1 for _ in links)}
 
 
 def _stats(engine: Engine) -> dict[str, Any]:

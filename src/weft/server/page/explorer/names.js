@@ -20,14 +20,19 @@ export function labelBoxes(renderer, isFar) {
   for (const candidate of isFar ? clusterNames(renderer) : entityNames(renderer)) {
     const sprite = spriteOf(renderer, candidate);
     const half = sprite.width / 2;
-    const cells = cellsOf(candidate.x - half, candidate.x + half, candidate.y - 12, candidate.y + 4);
+    const x = inside(candidate.x, half, renderer.camera.width);
+    const cells = cellsOf(x - half, x + half, candidate.y - 12, candidate.y + 4);
     if (cells.some((cell) => taken.has(cell))) continue;
     for (const cell of cells) taken.add(cell);
-    boxes.push({ ...candidate, sprite });
+    boxes.push({ ...candidate, x, sprite });
     if (boxes.length >= MAX_NAMES) break;
   }
   return boxes;
 }
+
+/** Return the centre of a name, moved so that a name at the edge is not cut; names off the screen stay there. */
+const inside = (x, half, width) =>
+  x < 0 || x > width || 2 * half > width ? x : Math.min(Math.max(x, half), width - half);
 
 function cellsOf(left, right, top, bottom) {
   const cells = [];
