@@ -2,6 +2,7 @@
 
 import weft.store.sqlite.connect as connect
 from weft.store.memory.store import MemoryDatabase
+from weft.store.postgres import parts
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
@@ -16,6 +17,9 @@ def open_empty(kind, request):
         case "memory":
             return MemoryDatabase()
         case "postgres":
+            return PostgresDatabase(request.getfixturevalue("postgres_dsn"))
+        case "postgres parts":
+            request.getfixturevalue("monkeypatch").setattr(parts, "DEFAULT_PARTS", 4)
             return PostgresDatabase(request.getfixturevalue("postgres_dsn"))
         case "sqlite in memory":
             return SqliteDatabase(":memory:")

@@ -120,8 +120,8 @@ def sound(db):
 
 
 def test_a_file_comes_back_from_a_server_as_it_was(filled, postgres_address, tmp_path):
-    """Every row but the counters of the namespace; and both give the same answers on the way."""
-    there = copy(filled, postgres_address)
+    """Every row but the counters of the namespace, from three parts; and both give the same answers on the way."""
+    there = copy(filled, postgres_address, parts=3)
     back = copy(postgres_address, tmp_path / "back.db")
 
     assert there.differences == back.differences == ()
@@ -132,6 +132,8 @@ def test_a_file_comes_back_from_a_server_as_it_was(filled, postgres_address, tmp
     assert sound(postgres_address)
     assert answers(postgres_address) == answers(tmp_path / "back.db")
     assert answers(tmp_path / "back.db")[0][0]
+    with pytest.raises(InputError, match="exists with 3 parts, not 2"):
+        copy(filled, postgres_address, parts=2)
 
 
 def test_a_second_run_writes_only_what_differs(filled, tmp_path):

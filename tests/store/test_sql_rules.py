@@ -22,6 +22,7 @@ BY_NAME = {
     "lock_namespace": "asked before it is known to exist",
     "try_namespace": "asked before it is known to exist",
     "write_namespace": "makes it",
+    "write_parted_namespace": "makes it",
     "delete_namespace": "asked by whoever has nothing but its name",
     "find_calibration": "asked by whoever has nothing but its name",
 }
@@ -97,6 +98,7 @@ ONLY_POSTGRES = {
     "first_postings": "postings of many terms in one statement",
     "has_content": "list_namespaces sees no table but that of the namespaces",
     "limit_statements": "a lock on another node",
+    "list_terms": "parts",
     "lock_namespace": "a namespace has one writer, not the whole database",
     "namespace_summary": "a statement for each would cost a journey to the server",
     "postings_at": "postings of many terms in one statement",
@@ -108,7 +110,12 @@ ONLY_POSTGRES = {
     "search_vector_among": "by an index",
     "set_index_scan": "by an index",
     "search_vector_index": "by an index",
+    "touch_part": "parts",
     "try_namespace": "a namespace has one writer, not the whole database",
+    "write_chunk_at": "parts",
+    "write_document_at": "parts",
+    "write_model_at": "parts",
+    "write_parted_namespace": "parts",
 }
 
 OWN_VALUES = {

@@ -49,7 +49,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Maintain": {
         "stats": ("weft.cli.maintain.maintenance:stats", "Print statistics of the namespace."),
-        "namespaces": ("weft.cli.maintain.maintenance:namespaces", "List the namespaces of the store, or drop one."),
+        "namespaces": (
+            "weft.cli.maintain.maintenance:namespaces",
+            "List the namespaces of the store, create one with parts, or drop one.",
+        ),
         "check": ("weft.cli.maintain.maintenance:check", "Check the store for inconsistencies."),
         "repair": ("weft.cli.maintain.maintenance:repair", "Rebuild derived data, then check the store."),
         "backup": ("weft.cli.maintain.maintenance:backup", "Write a consistent copy of the store file."),

@@ -103,6 +103,8 @@ class StoreStats:
     """Keyword search: `exact`, or an index."""
     entity_search: str = "exact"
     """Vector search over the entities of facts: `exact`, or an index."""
+    parts: int = 1
+    """Number of parts that the text is divided into."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

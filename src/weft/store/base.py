@@ -252,6 +252,14 @@ class Database(Protocol):
     def namespaces(self) -> list[str]:
         """Return the names of the namespaces with content, sorted. Raises `AccessDenied`."""
 
+    def create(self, namespace: str, *, parts: int) -> None:
+        """
+        Create a namespace whose text is divided into parts. It does nothing if the namespace exists with these parts.
+
+        The first write creates a missing namespace with one part. Raises `InputError` if the namespace exists with
+        another number of parts, or if this store cannot divide namespaces.
+        """
+
     def drop(self, namespace: str) -> bool:
         """Delete a namespace with all its content; return True if it existed."""
 

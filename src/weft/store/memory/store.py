@@ -43,6 +43,7 @@ from weft.store.memory.jobs import JobRow, MemoryJobs
 from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
+from weft.store.shared.part_count import check_one_part
 from weft.store.shared.unembedded import find_missing_vectors
 
 
@@ -135,6 +136,9 @@ class MemoryDatabase:
 
     def namespaces(self) -> list[str]:
         return sorted(name for name, content in self._contents.items() if content.documents or content.facts.facts)
+
+    def create(self, namespace: str, *, parts: int) -> None:
+        check_one_part(parts)
 
     def drop(self, namespace: str) -> bool:
         content = self._contents.pop(namespace, None)

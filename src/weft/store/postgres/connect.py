@@ -28,7 +28,7 @@ from weft.store.postgres.failures import (
     translated_errors,
     writer_busy,
 )
-from weft.store.postgres.session import PostgresSession
+from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import read_models
 
@@ -90,7 +90,7 @@ class Connections:
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
-    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[PostgresSession]:
+    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[PartedSession]:
         """
         Open a session whose statements all see the same state.
 
@@ -98,12 +98,12 @@ class Connections:
         """
         return self._read_replica(namespace) if may_lag else self._read(namespace)
 
-    def scan(self, namespace: str = "") -> AbstractContextManager[PostgresSession]:
+    def scan(self, namespace: str = "") -> AbstractContextManager[PartedSession]:
         """Open a reading session for whole tables; the server chooses the pages that stay in memory."""
         return self._read(namespace)
 
     @contextmanager
-    def _read(self, namespace: str) -> Iterator[PostgresSession]:
+    def _read(self, namespace: str) -> Iterator[PartedSession]:
         if self._current is not None:
             with self._bound(self._current, namespace) as session:
                 yield session
@@ -112,12 +112,12 @@ class Connections:
             yield session
 
     @contextmanager
-    def _read_replica(self, namespace: str) -> Iterator[PostgresSession]:
+    def _read_replica(self, namespace: str) -> Iterator[PartedSession]:
         with ExitStack() as stack:
             yield self._enter_replica(stack, namespace) or stack.enter_context(self._read(namespace))
 
     @contextmanager
-    def write(self, namespace: str = "", *, nested: bool = False, exclusive: bool = True) -> Iterator[PostgresSession]:
+    def write(self, namespace: str = "", *, nested: bool = False, exclusive: bool = True) -> Iterator[PartedSession]:
         """
         Open a session that is committed unless an exception is raised.
 
@@ -148,7 +148,7 @@ class Connections:
             )
 
     @contextmanager
-    def try_write(self, namespace: str = "") -> Iterator[PostgresSession | None]:
+    def try_write(self, namespace: str = "") -> Iterator[PartedSession | None]:
         """Open a writing session; None if another writer is active or this thread already has a session."""
         if self._current is not None:
             yield None
@@ -156,7 +156,7 @@ class Connections:
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
-    def _lock_namespace(self, session: PostgresSession, namespace: str) -> None:
+    def _lock_namespace(self, session: PartedSession, namespace: str) -> None:
         start = time.monotonic()
         try:
             session.limit_statements(MAX_LOCK_SECONDS)
@@ -167,7 +167,7 @@ class Connections:
                 raise  # a shorter limit of the server
             raise writer_busy(self.where, namespace, MAX_LOCK_SECONDS) from error
 
-    def _has_grown(self, session: PostgresSession, namespace: str) -> bool:
+    def _has_grown(self, session: PartedSession, namespace: str) -> bool:
         """Return True if the planner's statistics are outdated after this transaction."""
         if session.added_chunks <= 0:
             return False
@@ -187,7 +187,7 @@ class Connections:
             schema.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
         self._indexed_dimensions.add(dimension)
 
-    def _unindexed_dimensions(self, session: PostgresSession, namespace: str) -> set[int]:
+    def _unindexed_dimensions(self, session: PartedSession, namespace: str) -> set[int]:
         """
         Return the dimensions of a large namespace for which there may be no index of chunk vectors.
 
@@ -229,7 +229,7 @@ class Connections:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _enter_replica(self, stack: ExitStack, namespace: str) -> PostgresSession | None:
+    def _enter_replica(self, stack: ExitStack, namespace: str) -> PartedSession | None:
         """Begin a reading transaction on the replica; None inside a transaction or if the replica cannot be used."""
         if self._current is not None or not self._replica or time.monotonic() < self._replica_paused_until:
             return None
@@ -248,19 +248,19 @@ class Connections:
             return None
 
     @property
-    def _current(self) -> PostgresSession | None:
-        found: PostgresSession | None = getattr(self._local, "session", None)
+    def _current(self) -> PartedSession | None:
+        found: PartedSession | None = getattr(self._local, "session", None)
         return found
 
     @contextmanager
-    def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
+    def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PartedSession]:
         if self._current is not None:
             message = "cannot open a write transaction inside another transaction of the same thread"
             raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
         with self._connection(dsn, begin) as db:
             try:
-                session = PostgresSession(
+                session = PartedSession(
                     db, samples=self._samples, is_snapshot=begin == BEGIN_READ, has_citus=self.has_citus
                 )
                 self._local.session, self._local.namespace = session, ""
@@ -279,7 +279,7 @@ class Connections:
                 _roll_back(db)
 
     @contextmanager
-    def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
+    def _bound(self, session: PartedSession, namespace: str) -> Iterator[PartedSession]:
         """Bind a session to a namespace for row security; restore the previous namespace afterwards."""
         before = self._local.namespace
         if not namespace or namespace == before:
@@ -292,7 +292,7 @@ class Connections:
             if before and session.is_usable():
                 self._bind(session, before)
 
-    def _bind(self, session: PostgresSession, namespace: str) -> None:
+    def _bind(self, session: PartedSession, namespace: str) -> None:
         session.bind(namespace)
         self._local.namespace = namespace
 
@@ -332,7 +332,7 @@ class Connections:
             return self._pools[dsn]
 
 
-def _generation(session: PostgresSession, namespace: str) -> float:
+def _generation(session: PartedSession, namespace: str) -> float:
     """Return the generation of a namespace, which grows with every write; 0 for an unknown namespace."""
     rows = session.run("find_namespace", {"name": namespace})
     _, generation, *_ = rows[0] if rows else ("", 0)

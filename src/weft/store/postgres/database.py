@@ -10,11 +10,13 @@ from weft.errors import InputError, StoreUnavailable
 from weft.records import ApiKey, Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
+from weft.store.postgres.part_names import SEPARATOR
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
+from weft.store.shared.part_count import check_parts, check_same_parts
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +67,8 @@ class PostgresDatabase:
         return PostgresKeys(self._connections)
 
     def store(self, namespace: str) -> RelationalStore:
+        if SEPARATOR in namespace:
+            raise InputError(f"invalid namespace {namespace!r}", hint="use printable characters")
         return RelationalStore(self._connections, namespace=namespace)
 
     def prefetch(self, *, resident: bool = False) -> None:
@@ -76,6 +80,14 @@ class PostgresDatabase:
         for line in unreachable:
             logger.warning("%s", line)
         return [name for name in names if self._has_content(name)]
+
+    def create(self, namespace: str, *, parts: int) -> None:
+        check_parts(parts)
+        with self._connections.write(namespace) as db:
+            if find_namespace(db, namespace) is None:
+                db.create(namespace, parts=parts)
+            else:
+                check_same_parts(namespace, db.count_parts(namespace), wanted=parts)
 
     def drop(self, namespace: str) -> bool:
         with self._connections.write(namespace) as db:
@@ -98,7 +110,10 @@ class PostgresDatabase:
     def _check_namespace(self, name: str) -> list[Problem]:
         with self._connections.scan(name) as db:
             found = find_namespace(db, name)
-            return find_problems(db, name, name, chunks=found.chunks, length=found.length) if found else []
+            if found is None:
+                return []
+            problems = find_problems(db, name, name, chunks=found.chunks, length=found.length)
+            return db.find_part_problems(name) + problems
 
     def compare(self) -> list[Problem]:
         return []  # indexes of the server are part of its transactions

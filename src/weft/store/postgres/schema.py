@@ -229,7 +229,7 @@ def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
 
 def list_reachable_namespaces(db: psycopg.Connection[TupleRow]) -> tuple[list[str], list[str]]:
     """Return the namespaces of the Citus nodes that answer, and a line for each node that does not."""
-    asked = "SELECT coalesce(json_agg(namespace), '[]') FROM %s"
+    asked = "SELECT coalesce(json_agg(namespace), '[]') FROM %s WHERE parts > 0"
     rows = db.execute(
         "SELECT nodename, nodeport, success, result FROM run_command_on_placements('weft.namespace', %s)", [asked]
     ).fetchall()
@@ -282,7 +282,7 @@ def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None
         with db.transaction():
             session = PostgresSession(db, samples={}, has_citus=has_citus)
             session.bind(name)
-            session.lock(name)
+            db.execute("SELECT 1 FROM weft.namespace WHERE namespace = %s FOR UPDATE", [name])
             session.rebuild_terms(name)
 
 

@@ -144,6 +144,9 @@ class PostgresSession:
     def namespace_key(self, name: str) -> str:
         return name
 
+    def count_parts(self, namespace: Namespace) -> int:
+        return 1
+
     def lock(self, name: str) -> None:
         self.run("lock_namespace", {"name": name})
 

@@ -72,9 +72,9 @@ class Snapshot:
 def _to_summary(namespace: str, rows: list[Row]) -> _Summary:
     if not rows:
         return _Summary([], [], [], [(False,)], [(False,)], False)
-    ((generation, chunks, length, models, calibration, has_links, has_entities, has_descriptions),) = rows
+    ((generation, chunks, length, parts, models, calibration, has_links, has_entities, has_descriptions),) = rows
     return _Summary(
-        find_namespace=[(namespace, generation, chunks, length)],
+        find_namespace=[(namespace, generation, chunks, length, parts)],
         list_models=[tuple(model) for model in json.loads(models)],
         find_calibration=[(calibration,)] if calibration is not None else [],
         has_fact_links=[(has_links,)],

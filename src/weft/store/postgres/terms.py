@@ -145,11 +145,17 @@ def search(
     where: Filter,
     total: int,
     mean_length: float,
+    frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
-    """Rank the chunks that pass a filter by BM25. The first `EXACT_PLACES` ranks are exact; ties by id."""
+    """
+    Rank the chunks that pass a filter by BM25. The first `EXACT_PLACES` ranks are exact; ties by id.
+
+    `frequencies` are document frequencies of the whole namespace, if `namespace` is one of its parts.
+    """
     terms = list(dict.fromkeys(query_terms))
-    counts, first = _read_first(db, namespace, terms)
-    idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
+    counts, first = read_first(db, namespace, terms)
+    everywhere = counts if frequencies is None else frequencies
+    idfs = {term: idf(everywhere.get(term, 0), total=total) for term in terms}
     known = _rarest_first(counts)
     allowed = filter_chunks(db, namespace, where).numbers() if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
@@ -294,7 +300,7 @@ def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> 
     return {(term, block): entries for term, block, entries in rows}
 
 
-def _read_first(
+def read_first(
     db: _Session, namespace: Namespace, terms: Sequence[str]
 ) -> tuple[dict[str, int], Mapping[str, Sequence[Row]]]:
     """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""

@@ -91,6 +91,9 @@ class Session(Protocol):
     def namespace_key(self, name: str) -> Namespace:
         """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
 
+    def count_parts(self, namespace: Namespace) -> int:
+        """Return the number of parts that the text of a namespace is divided into."""
+
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""
 

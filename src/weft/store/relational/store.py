@@ -270,6 +270,7 @@ class RelationalStore:
                 terms=db.one("count_terms", key),
                 vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
                 generation=found.generation,
+                parts=db.count_parts(found.key),
                 models=tuple(row.model for row in read_models(db, found.key)),
                 vector_search=methods.vectors,
                 keyword_search=methods.keywords,

@@ -83,6 +83,9 @@ class SqliteSession:
                 self._namespace_keys[name] = key
         return key
 
+    def count_parts(self, namespace: Namespace) -> int:
+        return 1
+
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
 

@@ -16,7 +16,8 @@ CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
     chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
-    length bigint NOT NULL DEFAULT 0       -- number of terms of all chunks, for BM25
+    length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
+    parts integer NOT NULL DEFAULT 1       -- number of parts that the text is divided into; 0: a part
 ) /* by namespace */;
 
 CREATE TABLE weft.document (

@@ -17,12 +17,12 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
-SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
+SELECT namespace, generation, chunks, length, parts FROM weft.namespace WHERE namespace = :name;
 
 -- name: namespace_summary
 -- What several parts of a question read: counts, embedders, calibration, and whether there are fact links, entities
 -- and described names.
-SELECT n.generation, n.chunks, n.length,
+SELECT n.generation, n.chunks, n.length, n.parts,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
             ORDER BY m.active DESC, m.fingerprint)
@@ -41,13 +41,16 @@ FROM weft.namespace AS n
 WHERE n.namespace = :namespace;
 
 -- name: lock_namespace
-SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
+SELECT namespace, parts FROM weft.namespace WHERE namespace = :name FOR UPDATE;
 
 -- name: try_namespace
-SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
+SELECT namespace, parts FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
 
 -- name: write_namespace
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
+
+-- name: write_parted_namespace
+INSERT INTO weft.namespace (namespace, parts) VALUES (:name, :parts) ON CONFLICT (namespace) DO NOTHING;
 
 -- name: touch_namespace
 UPDATE weft.namespace
@@ -55,15 +58,18 @@ SET generation = generation + 1, chunks = chunks + :chunks, length = length + :l
 WHERE namespace = :namespace
 RETURNING chunks;
 
+-- name: touch_part
+UPDATE weft.namespace SET chunks = chunks + :chunks, length = length + :length WHERE namespace = :namespace;
+
 -- name: list_namespaces
-SELECT namespace FROM weft.namespace ORDER BY namespace;
+SELECT namespace FROM weft.namespace WHERE parts > 0 ORDER BY namespace;
 
 -- name: has_content
 SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
     OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
 
 -- name: all_namespaces
-SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespace;
+SELECT namespace, namespace, chunks, length FROM weft.namespace WHERE parts > 0 ORDER BY namespace;
 
 -- name: delete_namespace
 DELETE FROM weft.namespace WHERE namespace = :name;
@@ -75,6 +81,14 @@ ON CONFLICT (namespace, id) DO UPDATE SET
     source = excluded.source, title = excluded.title, metadata = excluded.metadata,
     content_hash = excluded.content_hash, unit = excluded.unit
 RETURNING number;
+
+-- name: write_document_at
+-- The same in a part, under the number that the home gave.
+INSERT INTO weft.document (namespace, number, id, source, title, metadata, content_hash, unit)
+VALUES (:namespace, :number, :id, :source, :title, :metadata, :content_hash, :unit)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
+    content_hash = excluded.content_hash, unit = excluded.unit;
 
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
@@ -192,6 +206,13 @@ VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, 
     :start_time, :end_time)
 RETURNING number;
 
+-- name: write_chunk_at
+-- The same in a part, under the number that the home gave.
+INSERT INTO weft.chunk (namespace, number, document, id, ordinal, heading, start_line, end_line, text, terms, length,
+    start_time, end_time)
+VALUES (:namespace, :number, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
+    :start_time, :end_time);
+
 -- name: move_chunk
 UPDATE weft.chunk
 SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
@@ -234,6 +255,12 @@ INSERT INTO weft.model (namespace, name, fingerprint, dimension, active)
 VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
 ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
 RETURNING number;
+
+-- name: write_model_at
+-- The same in a part, under the number that the home gave.
+INSERT INTO weft.model (namespace, number, name, fingerprint, dimension, active)
+VALUES (:namespace, :number, :name, :fingerprint, :dimension, FALSE)
+ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name;
 
 -- name: delete_other_models
 DELETE FROM weft.model WHERE namespace = :namespace AND number <> :model;
@@ -400,6 +427,9 @@ DELETE FROM weft.term WHERE namespace = :namespace AND chunks <= 0;
 SELECT t.term, t.chunks FROM weft.term AS t
 WHERE t.namespace = :namespace
     AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
+
+-- name: list_terms
+SELECT term FROM weft.term WHERE namespace = :namespace ORDER BY term;
 
 -- name: all_term_counts
 SELECT term, chunks FROM weft.term WHERE namespace = :namespace;

@@ -1,0 +1,489 @@
+"""
+Transaction over the parts of a namespace: runs a statement in the home, in one part or in every part.
+
+The text of a namespace with several parts is divided by document; its graph is in the home, the rows under the name of
+the namespace itself. Documents, chunks and embedders have the same numbers in both. Example: `wiki` with four parts,
+a document of part 2:
+
+    namespace   document        chunk               posting, label, chunk_vector    entity, mention, fact, job
+    wiki        7, id, source   8, id, position                                     all
+    wiki␟2      7, all columns  8, all columns      all
+
+The logic above names the home only. A statement of `ROUTES` is sent to the parts instead, and its rows are merged:
+
+    every       all parts; the rows one after the other
+    by_ids      the parts of these documents
+    by_id       the part of this document
+    merged      all parts; the first rows in the order of a column
+    summed      all parts; the sum of the numbers
+    both        the home and all parts
+    a method    documents and chunks while they are written
+
+Other statements run in the home. Row security is bound to the home or to the part before each statement.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from weft.records import Filter, Problem, Ranking, Vector
+from weft.store.postgres import terms, vectors
+from weft.store.postgres.part_names import is_own, part_names, part_of
+from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
+from weft.store.postgres.session import STREAM_ROWS, PostgresSession, statement
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
+
+DEFAULT_PARTS = 1
+"""Parts of a namespace that its first write creates."""
+
+NO_DOCUMENT = {"title": "", "metadata": "{}", "content_hash": "", "unit": ""}
+"""Columns of a document that only its part has."""
+
+NO_CHUNK = {"heading": "[]", "text": "", "terms": "{}", "length": 0, "start_time": None, "end_time": None}
+"""Columns of a chunk that only its part has."""
+
+Route = Callable[["PartedSession", str, Mapping[str, Any], Sequence[str]], list[Row]]
+
+
+class PartedSession(PostgresSession):
+    """Runs statements by name in a namespace that may have several parts."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._home = ""
+        self._bound = ""
+        """The home, or the part to which row security is bound."""
+        self._parts: dict[str, int] = {}
+        """Number of parts by namespace, as far as they were read in this transaction."""
+        self._document_parts: dict[int, str] = {}
+        """Names of parts by the number of a document, as far as statements named the document."""
+        self._chunk_parts: dict[int, str] = {}
+        self._chunk_lengths: dict[int, int] = {}
+        self._document_chunks: dict[int, list[int]] = defaultdict(list)
+        self._growth: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        """Changes of the numbers of chunks and terms, by part."""
+
+    # ── statements ──────────────────────────────────────────────────────────────────────────────
+
+    def bind(self, namespace: str) -> None:
+        self._home = self._bound = namespace
+        super().bind(namespace)
+
+    def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
+        if name in ROUTES and (parts := self._parts_of(values)):
+            return ROUTES[name](self, name, values, parts)
+        match name:
+            case "write_namespace":
+                return self.create(values["name"], parts=DEFAULT_PARTS)
+            case "delete_namespace":
+                for part in self._names(values["name"]):
+                    self._run_here(name, {"name": part})
+        rows = self._run_here(name, values, dimension=dimension)
+        if name in ("find_namespace", "lock_namespace", "try_namespace"):
+            self._parts |= {namespace: parts for namespace, *_, parts in rows}
+            rows = [row[:-1] for row in rows]
+        return rows
+
+    def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]:
+        self._bind_to(values)
+        return super().run_binary(name, values)
+
+    def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if not rows:
+            return
+        if name not in ROW_PARTS or not self._parts_of(rows[0]):
+            self._bind_to(rows[0])
+            super().run_many(name, rows)
+            return
+        column, known = ROW_PARTS[name]
+        routed = [{**row, "namespace": known(self)[row[column]]} for row in rows]
+        for _, group in groupby(sorted(routed, key=itemgetter("namespace")), key=itemgetter("namespace")):
+            some = list(group)
+            self._bind_to(some[0])
+            super().run_many(name, some)
+
+    def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
+        parts = self._parts_of(values) if name in STREAMED else ()
+        for part in parts:
+            for row in self._stream_here(name, {**values, "namespace": part}):
+                if name == "all_metadata":
+                    self._document_parts[row[0]] = part
+                yield row
+        if not parts:
+            yield from self._stream_here(name, values)
+
+    def count_parts(self, namespace: Namespace) -> int:
+        return len(self._names(str(namespace))) or 1
+
+    def _run_here(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
+        """Run a statement in the namespace or part that its values name."""
+        self._bind_to(values)
+        return super().run(name, values, dimension=dimension)
+
+    def _run_at(self, part: str, name: str, values: Mapping[str, Any]) -> list[Row]:
+        return self._run_here(name, {**values, "namespace": part})
+
+    def _stream_here(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
+        """Stream rows. Other statements may run in between, and row security is checked at each fetch."""
+        self._streams += 1
+        self._bind_to(values)
+        with self._db.cursor(name=f"weft_{self._streams}") as cursor:
+            cursor.execute(statement(name), values)
+            while rows := cursor.fetchmany(STREAM_ROWS):
+                yield from rows
+                self._bind_to(values)
+
+    def _bind_to(self, values: Mapping[str, Any]) -> None:
+        """Bind row security to the home or the part of a statement. Nothing else is ever bound here."""
+        wanted = values.get("namespace", values.get("name", ""))
+        if wanted != self._bound and is_own(wanted, self._home):
+            self._bound = wanted
+            super().bind(wanted)
+
+    def _parts_of(self, values: Mapping[str, Any]) -> list[str]:
+        """Return the parts of the namespace of a statement; none if it has one part, or if it is a part itself."""
+        return self._names(values["namespace"]) if values.get("namespace") == self._home and self._home else []
+
+    def _names(self, namespace: str) -> list[str]:
+        if namespace not in self._parts:
+            self.run("find_namespace", {"name": namespace})
+        parts = self._parts.get(namespace, 1)
+        return part_names(namespace, parts) if parts > 1 else []
+
+    def create(self, namespace: str, *, parts: int) -> list[Row]:
+        """Create the row of a namespace and those of its parts, if they are missing."""
+        if parts == 1:
+            return self._run_here("write_namespace", {"name": namespace})
+        self._run_here("write_parted_namespace", {"name": namespace, "parts": parts})
+        if self.changes():
+            for part in part_names(namespace, parts):
+                self._run_here("write_parted_namespace", {"name": part, "parts": 0})
+        return []
+
+    # ── routes: documents and chunks while they are written ─────────────────────────────────────
+
+    def write_document(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Write a document to the home, then under the same number to its part."""
+        rows = self._run_here(name, {**values, **NO_DOCUMENT})
+        ((number,),) = rows
+        part = self._document_parts[number] = part_of(values["namespace"], values["id"], len(parts))
+        self._run_at(part, "write_document_at", {**values, "number": number})
+        return rows
+
+    def document_number(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Return the number of a document; its part is known from then on."""
+        rows = self._run_here(name, values)
+        part = part_of(values["namespace"], values["id"], len(parts))
+        self._document_parts |= {number: part for (number,) in rows}
+        return rows
+
+    def document_chunks(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Return the chunks of a document; their part is known from then on."""
+        part = self._document_parts[values["document"]]
+        rows = self._run_at(part, name, values)
+        for number, _, _, length in rows:
+            self._note_chunk(number, part=part, document=values["document"], length=length)
+        return rows
+
+    def write_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Write a chunk to the home, then under the same number to its part."""
+        rows = self._run_here(name, {**values, **NO_CHUNK})
+        ((number,),) = rows
+        part = self._document_parts[values["document"]]
+        self._run_at(part, "write_chunk_at", {**values, "number": number})
+        self._note_chunk(number, part=part, document=values["document"], length=values["length"])
+        self._grow(part, 1, values["length"])
+        return rows
+
+    def move_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Update a chunk in the home and in its part."""
+        number = values["number"]
+        part = self._chunk_parts[number]
+        self._grow(part, 0, values["length"] - self._chunk_lengths[number])
+        self._chunk_lengths[number] = values["length"]
+        self._run_here(name, {**values, **NO_CHUNK})
+        return self._run_at(part, name, values)
+
+    def delete_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Delete a chunk from the home and from its part."""
+        number = values["number"]
+        part = self._chunk_parts[number]
+        self._grow(part, -1, -self._chunk_lengths.pop(number))
+        self._run_here(name, values)
+        return self._run_at(part, name, values)
+
+    def delete_document(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Delete a document from the home and from its part."""
+        part = self._document_parts[values["document"]]
+        for number in self._document_chunks.pop(values["document"], ()):
+            if number in self._chunk_lengths:
+                self._grow(part, -1, -self._chunk_lengths.pop(number))
+        self._run_here(name, values)
+        return self._run_at(part, name, values)
+
+    def delete_labels(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Delete the labels of a document from its part."""
+        return self._run_at(self._document_parts[values["document"]], name, values)
+
+    def write_model(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Write an embedder to the home, then under the same number to every part."""
+        rows = self._run_here(name, values)
+        for part in parts:
+            self._run_at(part, "write_model_at", {**values, "number": rows[0][0]})
+        return rows
+
+    def touch_namespace(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Add to the counts of the home, and to those of the parts that changed."""
+        for part, (chunks, length) in sorted(self._growth.items()):
+            if chunks or length:
+                self._run_at(part, "touch_part", {"chunks": chunks, "length": length})
+        self._growth.clear()
+        return self._run_here(name, values)
+
+    def set_counts(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Set the counts of the home as given, and those of the parts from their chunks."""
+        for part in parts:
+            lengths = [length for _, _, length in self._run_at(part, "all_terms", {})]
+            self._run_at(part, name, {"chunks": len(lengths), "length": sum(lengths)})
+        return self._run_here(name, values)
+
+    def count_distinct_terms(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Return the number of distinct terms; the sorted terms of the parts are merged."""
+        streams = [self._stream_here("list_terms", {"namespace": part}) for part in parts]
+        return [(sum(1 for _ in groupby(merge(*streams))),)]
+
+    def _note_chunk(self, number: int, *, part: str, document: int, length: int) -> None:
+        self._chunk_parts[number] = part
+        self._chunk_lengths[number] = length
+        self._document_chunks[document].append(number)
+
+    def _grow(self, part: str, chunks: int, length: int) -> None:
+        self._growth[part][0] += chunks
+        self._growth[part][1] += length
+
+    # ── vectors and keywords ────────────────────────────────────────────────────────────────────
+
+    def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
+        def search(part: str, count: int, kept: Filter) -> Ranking:
+            return vectors.search(self, part, vector, model=model, limit=count, where=kept)
+
+        parts = self._names(str(namespace))
+        if not parts:
+            return super().search_vector(namespace, vector, model=model, limit=limit, where=where)
+        found = [search(part, limit, where) for part in parts]
+        if where and any(ranking.hits for ranking in found):  # without hits, a part returned no statistics either
+            alone = [
+                ranking if ranking.hits else search(part, 1, Filter())
+                for part, ranking in zip(parts, found, strict=True)
+            ]
+            return merge_vectors(found, statistics=alone, limit=limit)
+        return merge_vectors(found, statistics=found, limit=limit)
+
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
+        home = super().describe_search(namespace, model=model)
+        parts = self._names(str(namespace))
+        if model is None or not parts:
+            return home
+        methods = {vectors.describe(self, part) for part in parts}
+        return home._replace(vectors="exact" if methods == {"exact"} else max(methods))
+
+    def term_changes(self, namespace: Namespace) -> terms.TermChanges | PartedTermChanges:  # type: ignore[override]
+        parts = self._names(str(namespace))
+        return PartedTermChanges(self, parts=self._chunk_parts) if parts else super().term_changes(namespace)
+
+    def search_keyword(
+        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+    ) -> Ranking:
+        parts = self._names(str(namespace))
+        if not parts:
+            return super().search_keyword(
+                namespace, query_terms, limit=limit, where=where, chunks=chunks, length=length
+            )
+        counts: Counter[str] = Counter()
+        for part in parts:
+            counts.update(terms.read_first(self, part, list(dict.fromkeys(query_terms)))[0])
+        found = [
+            terms.search(
+                self, part, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks,
+                frequencies=counts,
+            )
+            for part in parts
+        ]  # fmt: skip
+        return merge_keywords(found, limit=limit)
+
+    def known_terms(self, namespace: Namespace) -> dict[str, int]:
+        self._bind_to({"namespace": namespace})  # the snapshot keeps rows by the binding
+        return super().known_terms(namespace)
+
+    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
+        self._bind_to({"namespace": namespace})
+        return super().known_postings(namespace)
+
+    def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
+        parts = self._names(str(namespace)) if namespace == self._home else []
+        if not parts:
+            return super().count_terms(namespace, query_terms)
+        counts: Counter[str] = Counter()
+        for part in parts:
+            counts.update(super().count_terms(part, query_terms))
+        return dict(counts)
+
+    def find_chunks_with_terms(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
+    ) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {name: set() for name in wanted}
+        for part in self._names(str(namespace)) or [str(namespace)]:
+            for name, numbers in super().find_chunks_with_terms(part, wanted, before=before).items():
+                found[name] |= numbers
+        return found
+
+    # ── consistency ─────────────────────────────────────────────────────────────────────────────
+
+    def are_terms_sound(self, namespace: Namespace) -> bool:
+        parts = self._names(str(namespace)) or [str(namespace)]
+        return all(super(PartedSession, self).are_terms_sound(part) for part in parts)
+
+    def rebuild_terms(self, namespace: Namespace) -> int:
+        parts = self._names(str(namespace)) or [str(namespace)]
+        return sum(super(PartedSession, self).rebuild_terms(part) for part in parts)
+
+    def find_part_problems(self, namespace: str) -> list[Problem]:
+        """Return the differences between the home of a namespace and its parts."""
+        parts = self._names(namespace)
+        if not parts:
+            return []
+        where, wrong = f"namespace {namespace!r}", 0
+        problems = []
+        for place, part in enumerate(parts):
+            ((_, _, chunks, length),) = self.run("find_namespace", {"name": part}) or [("", 0, -1, 0)]
+            lengths = [length for _, _, length in self._run_at(part, "all_terms", {})]
+            if (chunks, length) != (len(lengths), sum(lengths)):
+                what = f"part {place} counts {chunks} chunks of {length} terms, has {len(lengths)} of {sum(lengths)}"
+                problems.append(Problem(where=where, what=what, repairable=True))
+        home = ((number, 0) for (number,) in self._stream_here("all_chunk_numbers", {"namespace": namespace}))
+        others = [
+            ((number, 1) for (number,) in self._stream_here("all_chunk_numbers", {"namespace": part})) for part in parts
+        ]
+        for _, group in groupby(merge(home, *others), key=itemgetter(0)):
+            wrong += [side for _, side in group] != [0, 1]
+        if wrong:
+            what = f"{wrong:,} chunks are not both in the graph and in one part"
+            problems.append(Problem(where=where, what=what, repairable=False))
+        return problems
+
+
+class PartedTermChanges:
+    """Collects the changes of a transaction to the postings of each part."""
+
+    def __init__(self, db: PartedSession, *, parts: Mapping[int, str]) -> None:
+        self._db = db
+        self._parts = parts
+        self._changes: dict[str, terms.TermChanges] = {}
+
+    def remove(self, number: int, terms: Iterable[str]) -> None:
+        self._of(number).remove(number, terms)
+
+    def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
+        self._of(number).add(number, terms, length=length)
+
+    def apply(self) -> None:
+        for _, changes in sorted(self._changes.items()):
+            changes.apply()
+
+    def _of(self, number: int) -> terms.TermChanges:
+        part = self._parts[number]
+        if part not in self._changes:
+            self._changes[part] = terms.TermChanges(self._db, namespace=part)
+        return self._changes[part]
+
+
+# ── routes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def every(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+    """Run a statement in every part; return all rows."""
+    return [row for part in parts for row in db._run_at(part, name, values)]
+
+
+def by_ids(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+    """Run a statement in the parts of the documents `ids`; return all rows."""
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for id in json.loads(values["ids"]):
+        wanted[part_of(values["namespace"], id, len(parts))].append(id)
+    return [
+        row
+        for part, ids in sorted(wanted.items())
+        for row in db._run_at(part, name, {**values, "ids": json.dumps(ids)})
+    ]
+
+
+def by_id(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+    """Run a statement in the part of the document `id`."""
+    return db._run_at(part_of(values["namespace"], values["id"], len(parts)), name, values)
+
+
+def merged(column: int) -> Route:
+    """Return a route to every part that keeps the first `limit` rows in the order of a column."""
+
+    def run(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        return sorted(every(db, name, values, parts), key=itemgetter(column))[: values["limit"]]
+
+    return run
+
+
+def summed(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+    """Run a statement that counts in every part; return the sum."""
+    return [(sum(count for (count,) in every(db, name, values, parts)),)]
+
+
+def both(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+    """Run a statement in every part, then in the home."""
+    every(db, name, values, parts)
+    return db._run_here(name, values)
+
+
+ROUTES: Mapping[str, Route] = {
+    **dict.fromkeys(("chunks_by_id", "titles_by_chunk", "chunk_texts", "chunk_vectors", "write_vector_by_id"), every),
+    **dict.fromkeys(("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms"), every),
+    "delete_bad_vectors": every,
+    "documents_by_id": by_ids,
+    "whole_chunks": by_ids,
+    "chunks_by_document": by_id,
+    "forget_content_hash": by_id,
+    "find_documents": merged(1),
+    "sample_chunks": merged(0),
+    "find_unembedded": merged(0),
+    "count_vectors": summed,
+    "bad_vectors": summed,
+    "activate_model": both,
+    "delete_other_models": both,
+    "write_document": PartedSession.write_document,
+    "document_number": PartedSession.document_number,
+    "document_chunks": PartedSession.document_chunks,
+    "write_chunk": PartedSession.write_chunk,
+    "move_chunk": PartedSession.move_chunk,
+    "delete_chunk": PartedSession.delete_chunk,
+    "delete_document": PartedSession.delete_document,
+    "delete_labels": PartedSession.delete_labels,
+    "write_model": PartedSession.write_model,
+    "touch_namespace": PartedSession.touch_namespace,
+    "set_counts": PartedSession.set_counts,
+    "count_terms": PartedSession.count_distinct_terms,
+}
+"""Statements that do not run in the home alone, if a namespace has several parts."""
+
+ROW_PARTS: Mapping[str, tuple[str, Callable[[PartedSession], Mapping[int, str]]]] = {
+    "write_label": ("document", lambda db: db._document_parts),
+    "write_vector": ("chunk", lambda db: db._chunk_parts),
+}
+"""Statements for many rows that run in the parts, with the column that tells the part."""
+
+STREAMED = frozenset({"all_metadata", "all_headings_and_terms", "all_labels"})
+"""Streamed statements that run in every part."""
