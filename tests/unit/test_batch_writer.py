@@ -189,8 +189,10 @@ def test_groups_that_are_embedded_quickly_share_a_transaction(database, monkeypa
 
 def test_the_first_load_of_a_namespace_has_larger_transactions(database, monkeypatch):
     """After the first group the rest is written together; later runs write every few groups."""
-    monkeypatch.setattr(batch_writer, "MAX_PENDING_TEXTS", 2 * TEXTS_PER_GROUP)
-    monkeypatch.setattr(batch_writer, "MAX_FIRST_LOAD_TEXTS", 16 * TEXTS_PER_GROUP)
+    size = 4
+    monkeypatch.setattr(batch_writer, "TEXTS_PER_GROUP", size)
+    monkeypatch.setattr(batch_writer, "MAX_PENDING_TEXTS", 2 * size)
+    monkeypatch.setattr(batch_writer, "MAX_FIRST_LOAD_TEXTS", 16 * size)
     for name in ("COMMIT_SECONDS", "FIRST_LOAD_SECONDS"):
         monkeypatch.setattr(batch_writer, name, 1e9)
     embedder = Counting()
@@ -203,8 +205,8 @@ def test_the_first_load_of_a_namespace_has_larger_transactions(database, monkeyp
         before = embedder.embedded
 
         def documents():
-            for place in range(15 * TEXTS_PER_GROUP):
-                while place % TEXTS_PER_GROUP == 1 and embedder.embedded - before < place - 1:
+            for place in range(15 * size):
+                while place % size == 1 and embedder.embedded - before < place - 1:
                     time.sleep(0.001)
                 yield doc(f"{name} {place}.md", f"Number {place}.")
 

@@ -133,8 +133,8 @@ def test_documents_that_no_process_reads_are_read_here(tmp_path, early, patient,
 
     monkeypatch.setattr(parallel_extraction.ParserPool, "lease", lease)
     with open_engine(tmp_path / "several.db") as engine:
-        receipt = engine.add(notes(60))
-    assert (receipt.added, receipt.skipped) == (60, ())
+        receipt = engine.add(notes(40))
+    assert (receipt.added, receipt.skipped) == (40, ())
     assert sum(process.requests for process in processes) > 1
     assert any(isinstance(item, Document) for item in received)
 
