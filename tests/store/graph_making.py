@@ -19,7 +19,10 @@ def extract(source, text):
     """Nominate what a plain extractor would: the source as title, names in the text weakly, one alias, one link."""
     title = source
     found = {key for key, _, _ in match_names(words(text), KEYS)}
-    nominations = [Nomination(key=name_key(title), name=title, kind="title", about=True, description=text[:40])]
+    nominations = [
+        Nomination(key=name_key(title), name=title, kind="title", about=True, description=text[:40]),
+        Nomination(key=name_key(title), name=title, kind="definition", description=text[:40] if len(text) % 2 else "0"),
+    ]
     nominations += [
         Nomination(key=key, name=name, kind="phrase") for name, key in zip(NAMES, KEYS, strict=True) if key in found
     ]

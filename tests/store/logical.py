@@ -106,6 +106,10 @@ class _Sqlite:
         space = "NULL" if table in SPACELESS else "namespace"
         keys = KEYS.get(table, ())
         casts = {c: f"(SELECT key FROM name WHERE number = {table}.{c})" for c in keys}
+        if table == "nomination":
+            same = "t.chunk = nomination.chunk AND t.key = nomination.key AND t.place = nomination.description"
+            title = f"SELECT t.description FROM nomination AS t WHERE {same}"
+            casts["description"] = f"iif(typeof(description) = 'text', description, ({title}))"
         if table == "chunk":
             casts["terms"] = "unpack_terms(terms, text)"
         columns = [casts.get(c, c) for c in columns]

@@ -47,12 +47,13 @@ def old(tmp_path):
             db.execute("INSERT INTO chunk_terms (namespace, chunk) VALUES (1, ?)", (n,))
             db.execute("INSERT INTO chunk_vector (chunk, model, vector) VALUES (?, 1, ?)", (n, one))
             db.execute("INSERT INTO entity_vector VALUES (?, 'alpha', 1, ?)", (n, one))
-            db.execute(
-                "INSERT INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
-                " description, about, alias_of, reason)"
-                " VALUES (1, ?, 1, '', ?, 'Alpha', 'title', 2, 0, '', ?, 1, '', '')",
-                (n, f"alpha {n % 3}", f"Alpha is number {n}."),
-            )
+            for kind, rank in (("title", 0), ("definition", 1)):
+                db.execute(
+                    "INSERT INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
+                    " description, about, alias_of, reason)"
+                    " VALUES (1, ?, 1, '', ?, 'Alpha', ?, 2, ?, '', ?, 1, '', '')",
+                    (n, f"alpha {n % 3}", kind, rank, f"Alpha is number {n}."),
+                )
             db.execute(
                 "INSERT INTO claim VALUES (1, ?, '', ?, 'beta', 'uses', 7.0, '', ?, '')", (n, f"alpha {n % 3}", n)
             )
@@ -150,7 +151,7 @@ def test_a_killed_migration_resumes(old, tmp_path):
     assert dump(old) == dump(whole)
 
 
-def test_terms_and_vectors_are_read_as_before(old):
+def test_terms_vectors_and_descriptions_are_read_as_before(old):
     """They are stored in fewer bytes."""
     with closing(SqliteDatabase(str(old))) as database:
         (document,) = database.store("default").batches(["d1"])
@@ -158,6 +159,8 @@ def test_terms_and_vectors_are_read_as_before(old):
         assert third.chunk.text == "Alpha was founded by Beta in 1803. " * 4
         assert third.terms == {"1803": 4, "alpha": 4, "beta": 4, "by": 4, "found": 4, "in": 4, "was": 4}
         assert third.vector.tolist() == [1.0, 0.0, 0.0]
+        described = {(item.kind, item.description) for item in third.extraction.nominations}
+        assert described == {("title", "Alpha is number 3."), ("definition", "Alpha is number 3.")}
     rows, _ = dump(old)
     assert all(len(row[9]) < 70 for row in rows["chunk"])
 

@@ -127,7 +127,7 @@ CREATE TABLE nomination (
     vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
     rank INTEGER NOT NULL,                 -- smaller is better: source of name, type and description
     type TEXT NOT NULL,
-    description TEXT NOT NULL,
+    description ANY NOT NULL,              -- text, or the place of the chunk's title of the same key and description
     about INTEGER NOT NULL,
     alias_of TEXT NOT NULL,                -- key
     reason TEXT NOT NULL,
@@ -138,7 +138,7 @@ CREATE TABLE nomination (
 CREATE INDEX nomination_by_vote ON nomination (key, vote, document);
 CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
 CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description <> '';
+CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description > '';
 CREATE INDEX nomination_alias ON nomination (key, alias_of, reason) WHERE alias_of <> '';
 CREATE INDEX nomination_own ON nomination (key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');

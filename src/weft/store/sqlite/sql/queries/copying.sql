@@ -8,7 +8,11 @@ CROSS JOIN chunk AS c ON c.document = d.number
 ORDER BY d.id, c.ordinal;
 
 -- name: own_nominations
-SELECT n.chunk, w.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
+SELECT n.chunk, w.key, n.name, n.kind, n.type, CASE
+        WHEN typeof(n.description) = 'text' THEN n.description -- `1` is not compared with a place
+        ELSE (SELECT t.description FROM nomination AS t
+              WHERE t.chunk = n.chunk AND t.key = n.key AND t.place = n.description)
+    END, n.about, n.alias_of, n.reason, n.extractor
 FROM json_each(:numbers) AS k CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
 CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = ''

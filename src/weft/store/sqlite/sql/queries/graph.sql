@@ -46,7 +46,8 @@ WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
--- `key` is a number. A nomination that the chunk has already keeps its place and is left as it is.
+-- `key` is a number. A nomination that the chunk has already keeps its place and is left as it is. A definition with the
+-- description of the title refers to it.
 INSERT INTO nomination
     (chunk, place, namespace, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason,
     extractor)
@@ -56,8 +57,12 @@ VALUES (
          WHERE chunk = :chunk AND key = :key AND kind = :kind AND name = :name AND +origin = :origin),
         (SELECT max(place) + 1 FROM nomination WHERE chunk = :chunk AND key = :key),
         0
-    ), :namespace, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of, :reason,
-    :extractor
+    ), :namespace, :document, :origin, :key, :name, :kind, :vote, :rank, :type, coalesce(
+        (SELECT place FROM nomination
+         WHERE chunk = :chunk AND key = :key AND kind = 'title' AND +origin = '' AND description = :description
+             AND :kind = 'definition' AND :origin = '' AND :description > ''),
+        :description
+    ), :about, :alias_of, :reason, :extractor
 )
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
@@ -322,11 +327,11 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce((SELECT type FROM nomination
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     coalesce((SELECT description FROM nomination
-        WHERE key = h.number AND description <> '' ORDER BY rank, description LIMIT 1), ''),
+        WHERE key = h.number AND description > '' ORDER BY rank, description LIMIT 1), ''),
     CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
             SELECT rank, description, extractor FROM nomination
-            WHERE key = h.number AND description <> ''
+            WHERE key = h.number AND description > ''
             ORDER BY rank, description
             LIMIT :limit
         ) AS d
@@ -518,7 +523,7 @@ WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 -- name: unembedded_entities
 SELECT c.id, w.key, n.name, n.description
 FROM chunk AS c CROSS JOIN nomination AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
-WHERE c.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+WHERE c.namespace = :namespace AND n.vote = 2 AND n.description > ''
     AND NOT EXISTS (
         SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
         WHERE v.chunk = n.chunk AND v.key = w.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
@@ -574,7 +579,7 @@ DELETE FROM entity_vector
 WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
     AND key NOT IN (
         SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
-        WHERE n.chunk = :chunk AND n.origin <> '' AND n.description <> ''
+        WHERE n.chunk = :chunk AND n.origin <> '' AND n.description > ''
     );
 
 -- name: delete_annotated_vectors
@@ -582,5 +587,5 @@ DELETE FROM entity_vector
 WHERE chunk = :chunk
     AND key NOT IN (
         SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
-        WHERE n.chunk = :chunk AND n.origin = '' AND n.description <> ''
+        WHERE n.chunk = :chunk AND n.origin = '' AND n.description > ''
     );

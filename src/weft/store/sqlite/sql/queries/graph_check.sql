@@ -91,7 +91,7 @@ WHERE m.namespace = :namespace AND (
     length(v.vector) <> 2 * m.dimension
     OR NOT EXISTS (
         SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
-        WHERE n.chunk = v.chunk AND w.key = v.key AND n.description <> ''
+        WHERE n.chunk = v.chunk AND w.key = v.key AND n.description > ''
     )
 );
 
@@ -103,7 +103,7 @@ WHERE EXISTS (
         length(entity_vector.vector) <> 2 * m.dimension
         OR NOT EXISTS (
             SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
-            WHERE n.chunk = entity_vector.chunk AND w.key = entity_vector.key AND n.description <> ''
+            WHERE n.chunk = entity_vector.chunk AND w.key = entity_vector.key AND n.description > ''
         )
     )
 );
