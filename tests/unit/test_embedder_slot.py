@@ -1,6 +1,7 @@
 """States of the embedder of an engine, and their transitions."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -26,6 +27,17 @@ class LoadingEmbedder(FakeEmbedder):
 def stored(embedder):
     card = embedder.card
     return StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
+
+
+def test_an_opened_embedder_of_this_process_is_quick_and_a_remote_one_never():
+    """No read transaction is open while weights are loaded or a server is called."""
+    local, remote = FakeEmbedder(), FakeEmbedder()
+    remote._card = replace(remote.card, remote=True)
+    slots = [EmbedderSlot(lambda: local), EmbedderSlot(lambda: remote), EmbedderSlot(lambda: None)]
+    assert [slot.is_quick for slot in slots] == [False, False, False]
+    for slot in slots:
+        slot.get()
+    assert [slot.is_quick for slot in slots] == [True, False, True]
 
 
 def test_an_embedder_is_opened_once_and_then_ready():
