@@ -46,13 +46,13 @@ COMMIT_SECONDS = 1.0
 COMMIT_SHARE = 0.1
 """Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
 
-MAX_FIRST_LOAD_TEXTS = 4 * MAX_PENDING_TEXTS
+MAX_FIRST_LOAD_TEXTS = 2 * MAX_PENDING_TEXTS
 """
 Maximum number of texts of one transaction if the namespace was empty at the start of the run.
 
 A name that becomes an entity is searched in all chunks of earlier transactions, but is known when the chunks of its own
 transaction are read. So a first load has few large transactions. Other writers of the file wait for a transaction,
-about ten seconds for this many texts; they are likely in a namespace that has been used before.
+about five seconds for this many texts; they are likely in a namespace that has been used before.
 """
 
 FIRST_LOAD_SECONDS = 5.0
