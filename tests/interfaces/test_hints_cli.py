@@ -127,7 +127,12 @@ def test_ctrl_c_during_the_start_leaves_no_traceback(tmp_path):
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     program = "from weft.cli.entry import main; main()"
     paths = os.pathsep.join((str(tmp_path), *sys.path))
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    )
 
     assert ran.returncode == -signal.SIGINT
     assert ran.stderr == b""

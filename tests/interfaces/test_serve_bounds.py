@@ -18,12 +18,14 @@ BOUNDED = {
     ("GET", "/graph/entities"): "pages",
     ("GET", "/graph/neighbours"): "pages",
     ("GET", "/facts"): "pages",
+    ("GET", "/keys"): "pages",
     ("GET", "/graph/entity"): "truncated",
     ("GET", "/facts/{id}"): "omitted",
     ("POST", "/forget"): CUT,
     ("GET", "/graph/path"): "max_hops",
     ("GET", "/graph/overview"): "limit",
     ("GET", "/related"): "limit",
+    ("GET", "/links/broken"): "limit",
     ("POST", "/query"): "top_k",
     ("POST", "/search"): "top_k",
     ("POST", "/facts"): ASKED,
@@ -33,6 +35,8 @@ BOUNDED = {
     ("POST", "/facts/recall"): SET,
     ("GET", "/stats"): FEW,
     ("GET", "/key"): FEW,
+    ("POST", "/keys"): ASKED,
+    ("DELETE", "/keys/{id}"): ASKED,
 }
 """What bounds the lists in the answer of each route that has any."""
 

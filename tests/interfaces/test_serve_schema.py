@@ -21,7 +21,7 @@ def inside(tmp_path, monkeypatch):
     "situation, phases, at_least",
     [
         pytest.param("key", "coverage", 1000, marks=pytest.mark.slow),
-        ("key", "fuzzing", 50),
+        ("key", "fuzzing", 25),
         ("open", "fuzzing", 25),
         ("locked", "fuzzing", 25),
     ],

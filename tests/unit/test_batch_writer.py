@@ -235,7 +235,7 @@ def test_what_is_under_way_is_bounded(database, size):
     under_way, highest = [0], [0]
 
     def documents():
-        for number in range(max(8, 8 * TEXTS_PER_GROUP // max(1, size))):
+        for number in range(max(4, 8 * TEXTS_PER_GROUP // max(1, size))):
             under_way[0] += max(1, size)
             highest[0] = max(highest[0], under_way[0])
             yield doc(f"note {number}", f"Number {number}.\n\n{''.join(texts)}" if texts else "")

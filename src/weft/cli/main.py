@@ -51,7 +51,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "stats": ("weft.cli.maintain.maintenance:stats", "Print statistics of the namespace."),
         "namespaces": (
             "weft.cli.maintain.maintenance:namespaces",
-            "List the namespaces of the store, create one with parts, or drop one.",
+            "List, create and drop namespaces.",
         ),
         "check": ("weft.cli.maintain.maintenance:check", "Check the store for inconsistencies."),
         "repair": ("weft.cli.maintain.maintenance:repair", "Rebuild derived data, then check the store."),

@@ -521,9 +521,10 @@ class CreatedKey(KeyRecord):
 
 
 class KeyList(BaseModel):
-    """Keys, oldest first."""
+    """Keys, oldest first. `next` is the `after` of the next page."""
 
     keys: list[KeyRecord]
+    next: str | None
 
 
 class BrokenLinkOut(BaseModel):

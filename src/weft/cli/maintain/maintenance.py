@@ -90,7 +90,7 @@ def _print_types(title: str, counts: dict[str, int]) -> None:
 @click.option("--parts", type=int, metavar="N", help="Create the current namespace with N parts (PostgreSQL).")
 @click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
 def namespaces(session: Session, drop: str | None, parts: int | None, yes: bool) -> None:
-    """List the namespaces of the store, create one with parts, or drop one."""
+    """List, create and drop namespaces."""
     from weft.context.serialise import stats_to_dict
 
     with session.open(notes_namespace=False) as engine:

@@ -70,7 +70,7 @@ export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
 export const key = () => get("key");
-export const keys = () => get("keys");
+export const keys = () => get("keys", { limit: 1000 });
 export const createKey = (given) => post("keys", given);
 export const revokeKey = (id) => remove(`keys/${encodeURIComponent(id)}`);
 export const brokenLinks = (limit) => get("links/broken", { limit });

@@ -11,6 +11,7 @@ from weft.context.serialise import key_to_dict
 from weft.records import ApiKey
 from weft.server.auth import Admin, KeyHolder
 from weft.server.errors import Refused, documented
+from weft.server.paging import After, Limit, cut
 from weft.server.schemas import CreatedKey, GivenKey, KeyList, KeyRecord
 
 logger = logging.getLogger(__name__)
@@ -19,11 +20,12 @@ router = APIRouter(prefix="/keys", tags=["keys"])
 
 
 @router.get("", response_model=KeyList, responses=documented(401, 504))
-async def list_keys(caller: Admin) -> dict[str, Any]:
+async def list_keys(caller: Admin, after: After = "", limit: Limit = 100) -> dict[str, Any]:
     """List the keys whose namespaces are all namespaces of the admin key, revoked ones included."""
     ring = caller.state.keys
     found = await caller.state.threads.read(lambda: ring.all(within=caller.key.namespaces))
-    return {"keys": [key_to_dict(key) for key in found]}
+    page, following = cut(found, after=after, limit=limit)
+    return {"keys": [key_to_dict(key) for key in page], "next": following}
 
 
 @router.post("", status_code=201, response_model=CreatedKey, responses=documented(401))
