@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rich import markup
 from rich.console import Console
 from rich.text import Text
 
@@ -102,15 +101,15 @@ def shorten(text: str, *, wanted: set[str], size: int = SNIPPET_CHARACTERS) -> s
     return ("… " if start else "") + cut.strip()
 
 
-def mark(text: str, wanted: set[str]) -> str:
-    """Return console markup in which words that share a term with the question are bold."""
-
-    def emphasise(match: re.Match[str]) -> str:
+def mark(text: str, wanted: set[str]) -> Text:
+    """Return the text with words in bold that share a term with the question. Markup in it stays text."""
+    marked = Text(visible(text))
+    for match in re.finditer(r"[^\W_]+(?:[-'’_.][^\W_]+)*", marked.plain):
         word = match.group()
         is_content = len(word) > 3 or not word.islower() or not word.isascii()  # not "the", "who", "is"
-        return f"[bold]{word}[/]" if is_content and wanted & set(terms(word)) else word
-
-    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, markup.escape(visible(text)))
+        if is_content and wanted & set(terms(word)):
+            marked.stylize("bold", *match.span())
+    return marked
 
 
 def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str], explain: bool, full: bool) -> None:
@@ -119,7 +118,7 @@ def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str
     text = piece.chunk.text if full else shorten(piece.chunk.text, wanted=wanted)
     width = min(out.width, 100) - 4
     for line in text.split("\n"):
-        for part in Text.from_markup(mark(line, wanted)).wrap(out, width):
+        for part in mark(line, wanted).wrap(out, width):
             out.print(Text("   ") + part if part.plain.strip() else "")
     if explain:
         out.print(f"   [dim]{escape(explain_evidence(piece))}[/]")
