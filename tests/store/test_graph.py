@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from logical import content
 
 from weft.extract.names import name_key
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Claim, Extraction, Filter, Nomination
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.relational import graph_mentions
+from weft.store.relational import graph_mentions, graph_write
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -112,7 +112,8 @@ def play(store, steps):
             case source, None:
                 store.delete([document_id("default", source)])
             case source, texts:
-                store.write(batch_of(source, texts))
+                store.write(batch_of(source, texts), defer_graph=sum(map(len, texts)) % 2 == 0)
+    store.settle_graph()
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -153,6 +154,44 @@ def compare(database, where, short_path, steps):
     assert databases[0].check() == []
     for database in databases:
         database.close()
+
+
+def test_a_deferred_graph_is_finished_by_whatever_comes_next(tmp_path):
+    """A process that ends in the middle of a first load loses nothing; keywords find the text at once."""
+    documents = [("Paris", ["Paris is near Lyon."]), ("Lyon", ["Lyon is near [Paris](Paris)."])]
+    seen = []
+    for name, then in {
+        "settle": lambda store, database: store.settle_graph(),
+        "write": lambda store, database: store.write(batch_of("Nice", ["Far from Paris."])),
+        "delete": lambda store, database: store.delete([document_id("default", "Nice")]),
+        "check": lambda store, database: database.check(),
+        "repair": lambda store, database: database.repair(),
+    }.items():
+        database = SqliteDatabase(str(tmp_path / f"{name}.db"))
+        store = database.store("default")
+        store.write_model(MODEL)
+        store.write(batch_of("Nice", ["Far from Paris."]))
+        for source, texts in documents:
+            store.write(batch_of(source, texts), defer_graph=True)
+        assert store.graph.find_entities(["lyon"]) == {}
+        assert len(store.search_keyword(["lyon"], limit=9, where=Filter()).hits) == 2
+        then(store, database)
+        if name == "delete":
+            store.write(batch_of("Nice", ["Far from Paris."]))
+        assert database.check() == []
+        assert store.graph.find_entities(["lyon"])["lyon"].chunks == 2
+        seen.append(view(store))
+        database.close()
+    assert all(one == seen[0] for one in seen)
+
+
+def test_no_more_than_a_bounded_number_of_chunks_is_deferred(database, monkeypatch):
+    monkeypatch.setattr(graph_write, "MAX_DEFERRED_CHUNKS", 2)
+    store = database.store("default")
+    store.write_model(MODEL)
+    for source in ("Paris", "Lyon", "Nice"):
+        store.write(batch_of(source, [f"{source} is far."]), defer_graph=True)
+    assert "paris" in store.graph.find_entities(["paris"])
 
 
 def test_a_title_that_arrives_later_is_found_in_older_chunks(store):

@@ -114,10 +114,10 @@ def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, mo
     store = adopt(database.store("default"), embedder)
     write, went_on = store.write, []
 
-    def slow(*batches):
+    def slow(*batches, **options):
         if not went_on:
             went_on.append(embedder.wait_for(TEXTS_PER_GROUP + MAX_PENDING_TEXTS))
-        write(*batches)
+        write(*batches, **options)
 
     monkeypatch.setattr(store, "write", slow)
     documents = embedder.beginning_at(MAX_PENDING_TEXTS, notes(2 * MAX_PENDING_TEXTS))
@@ -176,9 +176,9 @@ def test_groups_that_are_embedded_quickly_share_a_transaction(database, monkeypa
                 time.sleep(0.001)
             yield note
 
-    def count(*batches):
+    def count(*batches, **options):
         written.append(len(batches))
-        write(*batches)
+        write(*batches, **options)
 
     monkeypatch.setattr(store, "write", count)
     index_documents(after_embedding(), store=store, embedder=embedder, options=SplitOptions())
@@ -198,7 +198,9 @@ def test_the_first_load_of_a_namespace_has_larger_transactions(database, monkeyp
     embedder = Counting()
     store = adopt(database.store("default"), embedder)
     write, written = store.write, []
-    monkeypatch.setattr(store, "write", lambda *batches: written.append(len(batches)) or write(*batches))
+    monkeypatch.setattr(
+        store, "write", lambda *batches, **options: written.append(len(batches)) or write(*batches, **options)
+    )
 
     def load(name):
         """Index documents; each group comes when the one before is embedded."""

@@ -108,6 +108,8 @@ class BatchWriter:
         if isinstance(error, (KeyboardInterrupt, ModelError)) and isinstance(embedder, Interruptible):
             embedder.interrupt()  # vectors of the current group are not needed any more
         self._pool.shutdown(cancel_futures=True)
+        if error is None or isinstance(error, ModelError):
+            self._store.settle_graph()
 
     def submit(self, plans: Sequence[Plan]) -> None:
         """Start to embed a group; write earlier groups if that is due or too many texts are pending."""
@@ -164,7 +166,7 @@ class BatchWriter:
         while self._pending and self._pending[0].batches.done() and self._pending[0].batches.exception() is None:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
-        self._store.write(*batches)
+        self._store.write(*batches, defer_graph=self._is_first_load)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)

@@ -140,13 +140,19 @@ class StoreReader(Protocol):
 class StoreWriter(Protocol):
     """Write access to one namespace. Each call is one transaction."""
 
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
+    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         """
         Replace documents by the content of the batches: all of them or none.
+
+        With `defer_graph` new documents may miss in the graph until the next write without it, or `settle_graph`.
+        Everything else finds them at once.
 
         With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
         of them. Other jobs of these documents are older than the batches and are deleted.
         """
+
+    def settle_graph(self) -> None:
+        """Add to the graph what writes deferred, also those of a process that was killed."""
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents, everything derived from them and their jobs; return how many documents existed."""

@@ -227,7 +227,10 @@ class MemoryStore:
             ),
         )
 
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
+    def settle_graph(self) -> None:
+        """Do nothing: the graph is derived when it is read."""
+
+    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         active = self._content.active()
         if any((active.fingerprint if active else "") != batch.model for batch in batches):
             raise SchemaMismatch(

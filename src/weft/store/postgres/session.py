@@ -154,6 +154,10 @@ class PostgresSession:
         """Return the keys: the tables contain them."""
         return {key: key for key in keys}
 
+    @property
+    def defers_graph(self) -> bool:
+        return False
+
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Do nothing: the tables contain the keys."""
 

@@ -118,11 +118,12 @@ class DocumentWriter:
             changed += 1
         return changed
 
-    def finish(self) -> None:
-        """Update postings, graph and counts after all writes and deletions."""
+    def finish(self, *, defer_graph: bool = False) -> None:
+        """Update postings, graph and counts after all writes and deletions. The graph may be deferred."""
         self._flush()
         self._terms.apply()
-        self._graph.settle()  # after the postings, in which new names are searched
+        if not (defer_graph and self._graph.defer()):
+            self._graph.settle()  # after the postings, in which new names are searched
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 

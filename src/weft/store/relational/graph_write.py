@@ -5,6 +5,7 @@ Incremental update of entities, mentions and relations in the transaction that c
     stated claims ───────────────────────────────────────────────┴─→ relations
 
 `GraphChanges` collects the keys, chunks and pairs that a transaction touches; `settle` then derives only those again.
+A first load may `defer` this: it writes nominations and stated claims, and the next `settle` reads them back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from weft.extract.links.page_keys import is_page_key
+from weft.extract.links.page_keys import is_link_key, is_page_key
 from weft.extract.mentions import derived_weight, required_terms
 from weft.graph.entity_resolution import (
     ABSENT,
@@ -35,7 +36,7 @@ from weft.records import CODE_PREFIX, Claim, Extraction, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.link_write import LinkChanges
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, Row, Session, find_namespace
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
@@ -70,6 +71,9 @@ class EntityChanges(NamedTuple):
 BATCH_ROWS = 2000
 """Maximum number of keys, pairs or chunks in one statement."""
 
+MAX_DEFERRED_CHUNKS = 8192
+"""Maximum number of chunks of a first load that are not in the graph yet. They take about ten seconds to add."""
+
 MAX_ALIAS_TARGETS = 3
 """Alias targets read for a name: itself, and two others, which already make it ambiguous."""
 
@@ -93,9 +97,13 @@ class GraphChanges:
         self._new_claims: list[dict[str, Any]] = []
         self._mentions = MentionChanges(db, namespace=namespace)
         self._links = LinkChanges(db, namespace=namespace)
+        self._new_chunks: list[int] = []
+        self._only_adds = True
+        """True while the transaction adds new chunks and changes nothing else."""
 
     def withdraw(self, document: int) -> None:
         """Delete the nominations of a document; annotations of imports stay."""
+        self._only_adds = False
         key = {"namespace": self._namespace, "document": document}
         names = {name for (name,) in self._db.run("document_nominations", key)}
         self._touch_removed(names)
@@ -130,6 +138,9 @@ class GraphChanges:
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims([chunk])[chunk]
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
+        if is_new:
+            self._new_chunks.append(chunk)
+        self._only_adds &= is_new
         if not origin:
             self._links.nominate(chunk, extraction, is_new=is_new)
         self._mentions.reread(chunk, is_new=is_new)
@@ -147,6 +158,7 @@ class GraphChanges:
 
     def touch(self, keys: Iterable[str]) -> None:
         """Mark keys whose resolution may have changed."""
+        self._only_adds = False
         self._keys |= set(keys)
 
     def _touch_removed(self, keys: Iterable[str]) -> None:
@@ -155,13 +167,24 @@ class GraphChanges:
         self._released |= removed
         self._first_words |= first_words(removed)
 
+    def defer(self) -> bool:
+        """
+        Write the collected nominations and claims, and leave the rest to a later `settle`; return False if it cannot.
+
+        A name that becomes an entity is searched in all chunks before, so a graph that is derived once takes less time.
+        """
+        if not (self._only_adds and self._new_chunks and self._db.defers_graph):
+            return False
+        if len(self._deferred_chunks()) + len(self._new_chunks) > MAX_DEFERRED_CHUNKS:
+            return False
+        self._write_statements()
+        self._db.run("defer_chunks", {"namespace": self._namespace, "chunk": min(self._new_chunks)})
+        return True
+
     def settle(self) -> None:
         """Write the collected changes and update entities, mentions and relations."""
-        numbers = self._db.number_keys(self._namespace, {row["key"] for row in self._nominations})
-        for row in self._nominations:
-            row["key"] = numbers[row["key"]]
-        self._db.run_many("write_nomination", self._nominations)
-        self._write_claims()
+        deferred = self._collect_deferred()
+        self._write_statements()
         keys, pairs = self._links.settle()
         self._keys |= keys
         self._pairs |= {Pair(*pair) for pair in pairs}
@@ -169,7 +192,7 @@ class GraphChanges:
         changed = self._write_entities()
         rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
-        self._add_mentions(changed.created)
+        self._add_mentions(changed.created, has_older=self._chunks_before() > deferred)
         for key in sorted(changed.deleted):
             values = {"namespace": self._namespace, "key": key}
             entity = {"namespace": self._namespace, "entity": self._db.one("entity_by_key", values)}
@@ -184,6 +207,8 @@ class GraphChanges:
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
+        if self._db.defers_graph:
+            self._db.run("forget_deferred", values)
         self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)  # mentions and relations are deleted with them
         self._db.run("delete_resolved_claims", values)
@@ -205,6 +230,47 @@ class GraphChanges:
             self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
         self._db.release_keys(self._namespace)
+
+    # ── first loads ─────────────────────────────────────────────────────────────────────────────
+
+    def _chunks_before(self) -> int:
+        """Return the number of chunks of the namespace before this transaction."""
+        found = find_namespace(self._db, self._name)
+        return found.chunks if found else 0
+
+    def _deferred_chunks(self) -> list[int]:
+        return [chunk for (chunk,) in self._run_deferred("deferred_chunks")]
+
+    def _run_deferred(self, name: str, **values: str) -> list[Row]:
+        """Run a statement about the chunks that are not in the graph yet; return nothing if there are none."""
+        key = {"namespace": self._namespace}
+        first = self._db.one("deferred_chunk", key) if self._db.defers_graph else None
+        return [] if first is None else self._db.run(name, {**key, "chunk": first, **values})
+
+    def _collect_deferred(self) -> int:
+        """Collect what earlier transactions deferred; return their number of chunks."""
+        chunks = self._deferred_chunks()
+        if not chunks:
+            return 0
+        kinds = json.dumps(sorted(OWN_KINDS))
+        names = {key: bool(own) for key, own in self._run_deferred("deferred_keys", kinds=kinds)}
+        claims = self._run_deferred("deferred_claims")
+        self._keys |= names.keys()
+        self._first_words |= first_words(key for key, own in names.items() if own)
+        self._pairs |= {Pair(source, target, type) for _, source, target, type in claims}
+        self._links.add(names, chunks=(chunk for chunk, _, target, _ in claims if is_link_key(target)))
+        for chunk in chunks:
+            self._mentions.reread(chunk, is_new=True)
+        self._db.run("forget_deferred", {"namespace": self._namespace})
+        return len(chunks)
+
+    def _write_statements(self) -> None:
+        """Write the collected nominations and claims."""
+        numbers = self._db.number_keys(self._namespace, {row["key"] for row in self._nominations})
+        for row in self._nominations:
+            row["key"] = numbers[row["key"]]
+        self._db.run_many("write_nomination", self._nominations)
+        self._write_claims()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
@@ -309,8 +375,14 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _add_mentions(self, keys: Collection[str]) -> None:
-        """Collect the chunks that can mention new keys: those with every word of a key, and its defining chunks."""
+    def _add_mentions(self, keys: Collection[str], *, has_older: bool) -> None:
+        """
+        Collect the chunks that can mention new keys: those with every word of a key, and its defining chunks.
+
+        Without older chunks than the new ones, all are read for all names.
+        """
+        if not has_older:
+            return
         about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
             about[key].add(chunk)
@@ -402,6 +474,11 @@ def write_name_vectors(
     for (chunk, key), vector in vectors.items():
         values = {"id": chunk, "key": key, "model": model, "vector": db.pack_half(vector)}
         db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
+
+
+def is_deferred(db: Session, namespace: Namespace) -> bool:
+    """Return True if the graph of a namespace lacks chunks of a first load."""
+    return db.defers_graph and db.one("deferred_chunk", {"namespace": namespace}) is not None
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:

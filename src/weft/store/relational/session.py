@@ -100,6 +100,10 @@ class Session(Protocol):
     def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
         """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
 
+    @property
+    def defers_graph(self) -> bool:
+        """True if the graph of a first load may be derived after the transactions that write its documents."""
+
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
 

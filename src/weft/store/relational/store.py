@@ -30,7 +30,7 @@ from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
-from weft.store.relational.graph_write import GraphChanges, write_name_vectors
+from weft.store.relational.graph_write import GraphChanges, is_deferred, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.retry import retry_once
@@ -77,7 +77,7 @@ class RelationalStore:
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
+    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         with self._connections.write(self._namespace) as db:
             namespace = self._ensure(db)
             if done:
@@ -89,7 +89,16 @@ class RelationalStore:
             models = {batch.model: batch for batch in batches}
             numbers = {name: self._checked_model(db, namespace, batch) for name, batch in models.items()}
             writer.write_all(batches, models=numbers)
-            writer.finish()
+            writer.finish(defer_graph=defer_graph)
+
+    def settle_graph(self) -> None:
+        with self._connections.read(self._namespace) as db:
+            found = find_namespace(db, self._namespace)
+            if found is None or not is_deferred(db, found.key):
+                return
+        with self._connections.write(self._namespace) as db:
+            GraphChanges(db, namespace=found.key, name=self._namespace).settle()
+            db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:

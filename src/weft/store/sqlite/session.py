@@ -99,6 +99,10 @@ class SqliteSession:
             found = dict(self.run("name_numbers", values))
         return found
 
+    @property
+    def defers_graph(self) -> bool:
+        return True
+
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         if keys is None:
             self.run("delete_all_unused_names", {"namespace": namespace})

@@ -21,7 +21,7 @@ from weft.extract.names import candidate_keys, words
 from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
-from weft.store.relational.graph_write import GraphChanges, Pair, batched
+from weft.store.relational.graph_write import GraphChanges, Pair, batched, is_deferred
 from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
@@ -38,7 +38,13 @@ GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
 
 
 def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
-    """Return the differences between the graph of a namespace and its documents. Reads only."""
+    """
+    Return the differences between the graph of a namespace and its documents. Reads only.
+
+    During a first load the graph lacks chunks, and nothing is compared.
+    """
+    if is_deferred(db, namespace):
+        return []
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
     chunks = _Chunks()
     for rows in batched(db.stream("all_chunk_numbers", {"namespace": namespace}), BATCH_CHUNKS):

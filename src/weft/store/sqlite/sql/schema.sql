@@ -6,7 +6,8 @@ CREATE TABLE namespace (
     name TEXT NOT NULL UNIQUE,
     generation INTEGER NOT NULL DEFAULT 0, -- increased by every committed write
     chunks INTEGER NOT NULL DEFAULT 0,     -- number of chunks, for BM25
-    length INTEGER NOT NULL DEFAULT 0      -- number of terms of all chunks, for BM25
+    length INTEGER NOT NULL DEFAULT 0,     -- number of terms of all chunks, for BM25
+    deferred INTEGER                       -- first chunk of a first load that is not in the graph yet; NULL: none
 ) STRICT;
 
 CREATE TABLE document (

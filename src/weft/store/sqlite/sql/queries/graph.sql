@@ -8,6 +8,30 @@ ON CONFLICT (namespace, key) DO NOTHING;
 -- name: name_numbers
 SELECT w.key, w.number FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
+-- name: deferred_chunk
+SELECT deferred FROM namespace WHERE number = :namespace;
+
+-- name: defer_chunks
+UPDATE namespace SET deferred = coalesce(deferred, :chunk) WHERE number = :namespace;
+
+-- name: forget_deferred
+UPDATE namespace SET deferred = NULL WHERE number = :namespace;
+
+-- name: deferred_chunks
+SELECT number FROM chunk WHERE number >= :chunk AND namespace = :namespace;
+
+-- name: deferred_keys
+-- Keys that chunks nominate, and whether one of the nominations is of one of these kinds.
+SELECT w.key, max(n.kind IN (SELECT value FROM json_each(:kinds)))
+FROM nomination AS n CROSS JOIN name AS w ON w.number = n.key
+WHERE n.chunk >= :chunk AND n.namespace = :namespace
+GROUP BY n.key;
+
+-- name: deferred_claims
+SELECT DISTINCT c.chunk, s.key, t.key, c.type
+FROM claim AS c CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
+WHERE c.chunk >= :chunk AND c.namespace = :namespace;
+
 -- name: delete_unused_names
 -- Derived claims need no look: both of their ends are entities.
 DELETE FROM name
