@@ -18,19 +18,19 @@ UPDATE namespace SET deferred = coalesce(deferred, :chunk) WHERE number = :names
 UPDATE namespace SET deferred = NULL WHERE number = :namespace;
 
 -- name: deferred_chunks
-SELECT number FROM chunk WHERE number >= :chunk AND namespace = :namespace;
+SELECT number FROM chunk WHERE number >= :chunk AND +namespace = :namespace;
 
 -- name: deferred_keys
 -- Keys that chunks nominate, and whether one of the nominations is of one of these kinds.
 SELECT w.key, max(n.kind IN (SELECT value FROM json_each(:kinds)))
 FROM nomination AS n CROSS JOIN name AS w ON w.number = n.key
-WHERE n.chunk >= :chunk AND n.namespace = :namespace
-GROUP BY n.key;
+WHERE n.chunk >= :chunk AND +n.namespace = :namespace
+GROUP BY +n.key;
 
 -- name: deferred_claims
 SELECT DISTINCT c.chunk, s.key, t.key, c.type
 FROM claim AS c CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
-WHERE c.chunk >= :chunk AND c.namespace = :namespace;
+WHERE c.chunk >= :chunk AND +c.namespace = :namespace;
 
 -- name: delete_unused_names
 -- Derived claims need no look: both of their ends are entities.
