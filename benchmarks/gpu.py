@@ -1,16 +1,15 @@
 """
-Embedding rate of the local model on the CPU and on a GPU, alone and end to end.
+Embedding rate of the local model on the CPU and on a GPU, without an index. `indexing.py --device cuda` measures both.
 
     python benchmarks/gpu.py [--device cuda] [--set musique-train] [--texts 20000] [--model-dir DIR] [--only PART]
 
-Runs with PYTHONPATH=src, without installation. The first part needs numpy, onnxruntime and torch; it imports no store.
-The second part indexes documents, for which the dependencies of Weft must be installed. Missing packages are named.
+Runs with PYTHONPATH=src, without installation; it needs numpy and onnxruntime. PyTorch and OpenVINO are measured if
+they are installed.
 
     model alone     median texts/s of several runs over tokenized texts, by runtime; texts per second of CPU time
                     do not depend on other work on the machine
     cosine          distance between the vectors of the CPU and those of the device
     recall@10       share of the relevant passages among the first ten, by either vectors
-    end to end      chunks/s of indexing the texts into an empty SQLite store, without a vector cache
 
 Texts are the passages of an evaluation set ($WEFT_DATA), or generated ones if there is none. They are repeated up to
 `--texts`; each repetition gets a number of its own, so that no vector is cached.
@@ -23,12 +22,11 @@ import json
 import os
 import platform
 import random
-import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
@@ -42,11 +40,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from weft.errors import WeftError
 from weft.models.local.catalog import GRANITE, LocalModel
-from weft.models.local.length_batches import length_batches
+from weft.models.local.gpu.length_batches import length_batches
 from weft.models.local.weights import Encoder, read_graph
 
 MODEL = GRANITE
-PARTS = ("operators", "cpu", "device", "index-cpu", "index-device")
+PARTS = ("operators", "cpu", "device")
 QUERIES = 200
 CPU_REPEATS, GPU_REPEATS = 3, 5
 
@@ -72,8 +70,6 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=20_000, help="texts on the device")
     parser.add_argument("--cpu-texts", type=int, default=400, help="texts of the set on the CPU")
-    parser.add_argument("--index-texts", type=int, default=10_000, help="documents of the end-to-end run")
-    parser.add_argument("--seconds", type=float, default=100.0, help="maximum time of one end-to-end run")
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part only; repeatable")
     options = parser.parse_args()
     describe_machine()
@@ -88,15 +84,12 @@ def main() -> None:
         profile_operators(graph, encoder)
     if "cpu" in parts:
         measure_cpu(graph, encoder, sample, count=options.cpu_texts)
+        measure_openvino(encoder, sample, count=options.cpu_texts)
         measure_torch_on_cpu(encoder, sample, count=options.cpu_texts)
     if "device" in parts:
         device = measure_device(encoder, sample, device=options.device, count=options.texts)
         if device is not None:
             compare(graph, sample, device)
-    if "index-cpu" in parts:
-        index_all(sample.texts, folder, device="cpu", count=options.cpu_texts * 5, seconds=options.seconds)
-    if "index-device" in parts:
-        index_all(sample.texts, folder, device=options.device, count=options.index_texts, seconds=options.seconds)
 
 
 def describe_machine() -> None:
@@ -269,12 +262,46 @@ def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -
         print(f"    cosine distance {name} to float32: {distances(vectors[name], vectors['float32'])}")
 
 
+def measure_openvino(encoder: Encoder, sample: Sample, *, count: int) -> None:
+    """Print texts/s of OpenVINO with the float32 graph, one text per thread, and the distance of its vectors."""
+    if find_spec("openvino") is None:
+        print("openvino is missing: OpenVINO was not measured")
+        return
+    openvino: Any = __import__("openvino")
+    from weft.models.local.onnx_session import OnnxSession
+
+    graph = make_graphs(b"", encoder)["float32"]
+    ids = [np.array([token_ids]) for token_ids in sample.token_ids[:count]]
+    expected = np.stack([OnnxSession(graph).encode(token_ids) for token_ids in sample.token_ids[:count]])
+    core = openvino.Core()
+    model = core.read_model(graph)
+    for precision in ("f32", "bf16"):
+        for threads in sorted({1, cores()}):
+            streams = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": precision}
+            compiled = core.compile_model(model, "CPU", streams)
+            vectors = np.empty_like(expected)
+
+            def keep(request: Any, number: int, vectors: Any = vectors) -> None:
+                vectors[number] = request.get_output_tensor().data[0]
+
+            queue = openvino.AsyncInferQueue(compiled, threads)
+            queue.set_callback(keep)
+
+            def run(queue: Any = queue) -> None:
+                for number, token_ids in enumerate(ids):
+                    queue.start_async([token_ids], number)
+                queue.wait_all()
+
+            report(f"openvino {precision}, {threads} threads", run, len(ids), repeats=CPU_REPEATS)
+        print(f"    cosine distance openvino {precision} to float32: {distances(vectors, expected)}")
+
+
 def measure_torch_on_cpu(encoder: Encoder, sample: Sample, *, count: int) -> None:
     """Print texts/s of PyTorch on the CPU in float32, alone and in batches of similar length."""
     if find_spec("torch") is None:
         print("torch is missing: PyTorch was not measured")
         return
-    from weft.models.local.torch_encoder import TorchEncoder
+    from weft.models.local.gpu.torch_encoder import TorchEncoder
 
     ids = sample.token_ids[:count]
     model = TorchEncoder(encoder, architecture=MODEL.architecture, device="cpu")
@@ -292,7 +319,7 @@ def measure_torch_on_cpu(encoder: Encoder, sample: Sample, *, count: int) -> Non
 
 def measure_device(encoder: Encoder, sample: Sample, *, device: str, count: int) -> Any:
     """Print texts/s of PyTorch on the device; return the encoder, None without one."""
-    from weft.models.local.torch_encoder import TorchEncoder
+    from weft.models.local.gpu.torch_encoder import TorchEncoder
 
     try:
         model = TorchEncoder(encoder, architecture=MODEL.architecture, device=device)
@@ -393,91 +420,6 @@ def recall(found: list[list[int]], relevant: list[set[int]]) -> float:
 def distances(first: Any, second: Any) -> str:
     values = 1 - (first * second).sum(axis=1)
     return f"mean {values.mean():.1e}, maximum {values.max():.1e}"
-
-
-# ── end to end ──────────────────────────────────────────────────────────────────────────────────
-
-
-def index_all(texts: Sequence[str], folder: Path, *, device: str, count: int, seconds: float) -> None:
-    """Print chunks/s of indexing up to `count` documents in about `seconds`, and the time of each stage."""
-    try:
-        from weft.config import read_settings
-        from weft.engine.engine import Engine
-        from weft.index import batch_writer, run
-        from weft.store.relational.store import RelationalStore
-    except ImportError as error:
-        print(f"end to end, {device}: not measured, because the package {error.name!r} is missing")
-        return
-
-    with tempfile.TemporaryDirectory() as work:
-        home = Path(work) / "cache"
-        (home / "models").mkdir(parents=True)
-        shutil.copytree(folder, home / "models" / f"{MODEL.name}-{MODEL.fingerprint[:12]}")
-        settings = read_settings(
-            {"store.db": str(Path(work) / "gpu.db"), "models.cache_dir": str(home), "models.device": device}
-        )
-        with Engine(settings) as engine:
-            cache: Any = engine.embedder
-            cache.embed([f"the model is loaded before {number}" for number in range(64)])
-            clocks = {
-                "split": Clock(run, "make_draft"),
-                "extract": Clock(run, "extract_group"),
-                "write": Clock(RelationalStore, "write"),
-                "make batches": Clock(batch_writer, "make_batches"),
-                "model and cache": Clock(cache, "embed"),
-                "model": Clock(cache._inner, "embed"),
-            }
-            deadline = time.perf_counter() + seconds
-            taken = timed(lambda: engine.add(iter_documents(texts, count=count, deadline=deadline)))
-            chunks = engine.store.stats().chunks
-            for clock in clocks.values():
-                clock.end()
-    model = clocks["model"]
-    print(f"end to end, {device}: {chunks / taken:,.0f} chunks/s ({chunks:,} chunks in {taken:.0f} s)")
-    print(
-        f"    {model.texts / taken:,.0f} texts/s in {model.calls} calls of {model.texts / max(1, model.calls):.0f};"
-        f" {model.texts / max(1e-9, model.seconds):,.0f} texts/s while the model runs"
-    )
-    print("    share of the time:", ", ".join(f"{name} {clock.seconds / taken:.0%}" for name, clock in clocks.items()))
-
-
-def iter_documents(texts: Sequence[str], *, count: int, deadline: float) -> Iterator[Any]:
-    """Yield documents until the deadline; repeated texts get a number, so that their vectors are not cached."""
-    from weft.records import Document
-
-    for number in range(count):
-        if time.perf_counter() > deadline:
-            return
-        text = f"{texts[number % len(texts)]} Copy {number // len(texts)}."
-        yield Document(source=f"{number}.txt", title="", text=text)
-
-
-class Clock:
-    """Counts and times the calls of a function while it replaces it."""
-
-    def __init__(self, owner: Any, name: str) -> None:
-        self._owner, self._name, self._call = owner, name, getattr(owner, name)
-        self._is_own = name in vars(owner)
-        self.seconds, self.texts, self.calls = 0.0, 0, 0
-        clock, call = self, self._call
-
-        def timed_call(*arguments: Any, **named: Any) -> Any:
-            start = time.perf_counter()
-            try:
-                return call(*arguments, **named)
-            finally:
-                clock.seconds += time.perf_counter() - start
-                clock.calls += 1
-                clock.texts += len(arguments[0]) if arguments and isinstance(arguments[0], list) else 0
-
-        setattr(owner, name, timed_call)
-
-    def end(self) -> None:
-        """Put the function back."""
-        if self._is_own:
-            setattr(self._owner, self._name, self._call)
-        else:
-            delattr(self._owner, self._name)
 
 
 if __name__ == "__main__":

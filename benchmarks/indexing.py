@@ -2,7 +2,7 @@
 Time and memory of indexing with the real model, by stage.
 
     python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev ...] [--into FILE ...] [--without-model] [--tables]
-                                  [--write]
+                                  [--device cuda] [--write]
 
 Documents of evaluation sets are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
 model and writing overlap, so the sum of their seconds exceeds the total.
@@ -10,9 +10,11 @@ model and writing overlap, so the sum of their seconds exceeds the total.
     model busy         share of the total in which the model is running
     write, CPU         processor time of writing
     CPU                processor time of all stages but the model, in all processes; comparable on a busy machine
+    CPU, writer        processor time of the process that writes, if the model runs elsewhere; it uses about one core
     memory             maximum resident memory, private and mapped
     --into             index into a copy of an existing store, one row per store; `-` is an empty store
     --without-model    use random vectors, so that only reading and writing take time
+    --device           run the model there (`models.device`); default: the CPU
     --tables           print the bytes per chunk of each table and index of the SQLite file as well
     --write            put the table into docs/performance.md
 """
@@ -134,7 +136,9 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def measure(names: Sequence[str], count: int, into: str, *, with_model: bool, tables: bool) -> dict[str, str]:
+def measure(
+    names: Sequence[str], count: int, into: str, *, with_model: bool, tables: bool, device: str
+) -> dict[str, str]:
     """Return the figures of one run."""
     clock = Clock()
     with tempfile.TemporaryDirectory(dir=Path(into).parent if into else None) as folder:
@@ -145,20 +149,20 @@ def measure(names: Sequence[str], count: int, into: str, *, with_model: bool, ta
             shutil.copy(into, db)
             if Path(f"{into}.index").is_dir():
                 shutil.copytree(f"{into}.index", f"{db}.index")
-        settings = read_settings({"store.db": str(db), "models.cache_dir": str(cache)})
+        settings = read_settings({"store.db": str(db), "models.cache_dir": str(cache), "models.device": device})
         documents = read_documents(names, count)
         embedder = None if with_model else Chance(open_model(settings))
         with Engine(settings, embedder=embedder) as engine:
             assert engine.embedder is not None
-            engine.embedder.embed(["the model is loaded before"])
+            engine.embedder.embed([f"the model is loaded before, text {number}" for number in range(64)])
             before = engine.store.stats().chunks
             run.make_draft = clock.around("split, analyse", run.make_draft)  # type: ignore[assignment]
             run.extract_group = clock.around("extract", run.extract_group)  # type: ignore[assignment]
             batch_writer.make_batches = clock.around("model", batch_writer.make_batches)  # type: ignore[assignment]
             RelationalStore.write = clock.around("write", RelationalStore.write)  # type: ignore[method-assign]
-            watch, start, cpu = Watch(), time.perf_counter(), cpu_seconds()
+            watch, start, cpu, own = Watch(), time.perf_counter(), cpu_seconds(), time.process_time()
             receipt = engine.add(documents)
-            whole, cpu = time.perf_counter() - start, cpu_seconds() - cpu
+            whole, cpu, own = time.perf_counter() - start, cpu_seconds() - cpu, time.process_time() - own
             watch.end()
             chunks = receipt.chunks
             per = {stage: f"{seconds / chunks * 1000:.1f}" for stage, seconds in clock.seconds.items()}
@@ -177,6 +181,7 @@ def measure(names: Sequence[str], count: int, into: str, *, with_model: bool, ta
                 **{stage: per.get(stage, "0") for stage in ("split, analyse", "extract", "model", "write")},
                 "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
                 "CPU": f"{(cpu - clock.work.get('model', 0.0)) / chunks * 1000:.1f}",
+                "CPU, writer": f"{own / chunks * 1000:.1f}" if device != "cpu" or not with_model else "–",
                 "bytes/chunk": f"{engine.database.size() / (before + chunks):,.0f}" if not with_model else "–",
                 "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
                 "MB own": f"{watch.own:,}",
@@ -190,6 +195,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="+", default=["2wiki-dev"])
     parser.add_argument("--into", nargs="+", default=["-"], metavar="FILE")
     parser.add_argument("--without-model", action="store_true")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
@@ -199,6 +205,7 @@ def main() -> None:
         arguments.documents,
         with_model=not arguments.without_model,
         tables=arguments.tables,
+        device=arguments.device,
     )
     rows = []
     for into in arguments.into:  # each in a process of its own, for its memory

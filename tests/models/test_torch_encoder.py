@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,15 @@ from weft.config import read_settings
 from weft.engine.adapters import open_embedder
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.local import device as device_module
-from weft.models.local import torch_embedder
 from weft.models.local.catalog import LocalModel, Pooling
 from weft.models.local.device import PROVIDERS, Device, find_device
 from weft.models.local.embedder import LocalEmbedder
+from weft.models.local.gpu import torch_embedder
+from weft.models.local.gpu.length_batches import length_batches
+from weft.models.local.gpu.torch_embedder import TorchEmbedder
 from weft.models.local.install import install_model
-from weft.models.local.length_batches import length_batches
 from weft.models.local.numpy_encoder import encode
 from weft.models.local.onnx_graph import Precision, build_model
-from weft.models.local.torch_embedder import TorchEmbedder
 from weft.models.local.weights import read_graph, read_safetensors
 
 TEXTS = ["river bank " * (number % 7 + 1) + "water" * (number % 2) for number in range(40)]
@@ -77,7 +76,7 @@ def test_batches_contain_texts_of_similar_length_within_the_limit() -> None:
 def test_a_batch_gives_the_vectors_of_numpy(pooling: Pooling) -> None:
     """Padding, masks and the shortened last layer change no component by more than 1e-5, alone or in a batch."""
     pytest.importorskip("torch", reason="the extra torch is not installed")
-    from weft.models.local.torch_encoder import TorchEncoder
+    from weft.models.local.gpu.torch_encoder import TorchEncoder
 
     architecture = make_architecture(pooling=pooling)
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
@@ -97,7 +96,7 @@ def test_a_batch_gives_the_vectors_of_numpy(pooling: Pooling) -> None:
 def test_a_missing_device_is_unavailable() -> None:
     """A device that PyTorch does not have is an error with a hint, not a traceback."""
     pytest.importorskip("torch", reason="the extra torch is not installed")
-    from weft.models.local.torch_encoder import TorchEncoder
+    from weft.models.local.gpu.torch_encoder import TorchEncoder
 
     architecture = make_architecture()
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
@@ -121,50 +120,7 @@ def test_large_calls_run_on_the_device_and_queries_on_the_cpu(tiny: LocalModel, 
     assert (1 - (many * query).sum(axis=1)).max() < 1e-2
     embedder.unload()
     assert (embedder.embed(TEXTS) == many).all()
-
-
-def test_threads_switch_more_often_while_the_device_works(
-    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Otherwise every step of the device waits for the thread that writes; afterwards the interval is as before."""
-    seen: list[float] = []
-
-    class Encoder:
-        def __init__(self, *arguments: object, **named: object) -> None:
-            """Take the weights."""
-
-        def encode(self, texts: list[list[int]], *, check: object) -> np.ndarray:
-            seen.append(sys.getswitchinterval())
-            return np.zeros((len(texts), HIDDEN), np.float32)
-
-    monkeypatch.setattr(torch_embedder, "TorchEncoder", Encoder)
-    before = sys.getswitchinterval()
-    cpu = LocalEmbedder(tiny, cache_dir=tmp_path / "cache")
-    TorchEmbedder(cpu, model=tiny, cache_dir=tmp_path / "cache", device="cuda").embed(TEXTS)
-
-    assert seen == [pytest.approx(torch_embedder.SWITCH_SECONDS)]
-    assert sys.getswitchinterval() == before
-
-
-def test_an_interrupted_call_on_the_device_ends(
-    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The call ends before its next batch; the next call is not affected."""
-    pytest.importorskip("torch", reason="the extra torch is not installed")
-    cpu = LocalEmbedder(tiny, cache_dir=tmp_path / "cache")
-    embedder = TorchEmbedder(cpu, model=tiny, cache_dir=tmp_path / "cache", device="cpu")
-    embedder.embed(TEXTS)
-    encode_all = torch_embedder.TextTokenizer.encode_all
-
-    def interrupt(self: torch_embedder.TextTokenizer, texts: list[str]) -> list[list[int]]:
-        embedder.interrupt()
-        return encode_all(self, texts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(torch_embedder.TextTokenizer, "encode_all", interrupt)
-        with pytest.raises(ModelUnavailable, match="interrupted"):
-            embedder.embed(TEXTS)
-    assert len(embedder.embed(TEXTS)) == len(TEXTS)
+    embedder.unload()
 
 
 def test_auto_falls_back_to_the_cpu(
@@ -175,7 +131,7 @@ def test_auto_falls_back_to_the_cpu(
     def fail(*arguments: object, **named: object) -> None:
         raise ModelUnavailable("no GPU", hint="")
 
-    monkeypatch.setattr(torch_embedder, "TorchEncoder", fail)
+    monkeypatch.setattr(torch_embedder.EncoderProcess, "embed", fail)
     cpu = LocalEmbedder(tiny, cache_dir=tmp_path / "cache")
     named = TorchEmbedder(cpu, model=tiny, cache_dir=tmp_path / "cache", device="cuda")
     auto = TorchEmbedder(cpu, model=tiny, cache_dir=tmp_path / "cache", device="cuda", may_fail=True)

@@ -112,7 +112,8 @@ def _device(settings: Settings) -> Finding:
     plan = _describe_plan(settings)
     if device.torch:
         tested = "" if device.torch.startswith("cuda") else "; untested by Weft"
-        detail = f"documents on {device.torch} through PyTorch, bfloat16{tested}; queries and small calls on the {plan}"
+        runtime = f"{device.torch} through PyTorch in a process of its own, bfloat16{tested}"
+        detail = f"documents on {runtime}; queries and small calls on the {plan}"
         return Finding(what="device", state="ok", detail=detail)
     return Finding(what="device", state="ok", detail=plan)
 
@@ -205,9 +206,6 @@ def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]
     yield from _embedder(store, active, settings)
     if advice := advise_chinese(store):
         yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
-    if broken := store.graph.count_broken_links():
-        hint = "run weft check --links"
-        yield Finding(what=f"links in {name}", state="warning", detail=f"{broken:,} lead to no document", hint=hint)
     detail, outgrown = describe(store.calibration(), chunks=stats.chunks)
     hint = "run weft calibrate" if outgrown else ""
     yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)

@@ -172,7 +172,7 @@ def _open_local(name: str, *, settings: Settings, progress: Progress | None, mem
     )
     if not device.torch:
         return local
-    from weft.models.local.torch_embedder import TorchEmbedder
+    from weft.models.local.gpu.torch_embedder import TorchEmbedder
 
     return TorchEmbedder(
         local, model=model, cache_dir=settings.cache_dir, device=device.torch, may_fail=options.device == "auto"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.local.catalog import Architecture
-from weft.models.local.length_batches import length_batches
+from weft.models.local.gpu.length_batches import length_batches
 from weft.models.local.weights import Dense, Encoder, Layer, Norm
 from weft.records import Vectors
 
@@ -50,9 +50,9 @@ class TorchEncoder:
         except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without this device
             raise device_failed(device, error) from error
 
-    def encode(self, texts: Sequence[Sequence[int]], *, check: Callable[[], None] = lambda: None) -> Vectors:
+    def encode(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """
-        Return the unit vectors of texts, given as token ids. `check` is called before each batch and may raise.
+        Return the unit vectors of texts, given as token ids. Raises `ModelUnavailable`.
 
         Batches are queued on the device; the vectors are copied back once, at the end.
         """
@@ -62,10 +62,7 @@ class TorchEncoder:
         vectors = np.empty((len(texts), self._architecture.hidden), np.float32)
         try:
             with torch.inference_mode():
-                parts = []
-                for batch in batches:
-                    check()
-                    parts.append(self._encode_batch([texts[number] for number in batch]))
+                parts = [self._encode_batch([texts[number] for number in batch]) for batch in batches]
                 rows = torch.cat(parts).cpu().numpy()
         except RuntimeError as error:
             raise device_failed(str(self._device), error) from error

@@ -1,0 +1,1 @@
+"""Local models on a GPU, in a process of their own that runs PyTorch."""
