@@ -39,6 +39,7 @@ OF_A_PART = {
     "search_vector_index": "search",
     "sample_vectors": "search",
     "term_counts": "search",
+    "chunk_frequencies": "search",
     "first_postings": "search",
     "postings_of": "search",
     "postings_at": "search",

@@ -187,9 +187,9 @@ def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
     for store in stores:
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
-    for postings, margin, span in ((4096, 50, 1 << 20), (20, 0, 0), (1, 0, 1 << 20)):
+    for postings, margin, cost in ((4096, 50, 9), (20, 0, 9), (1, 0, 0), (1, 0, 2), (20, 50, 0), (40, 0, 99)):
         monkeypatch.setattr(terms, "MAX_FIRST_POSTINGS", postings)
-        monkeypatch.setattr(terms, "MAX_SUMMED_SPAN", span)
+        monkeypatch.setattr(terms, "POSTINGS_PER_ROW", cost)
         monkeypatch.setattr(terms, "EXTRA_CANDIDATES", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:
             quick, slow = (store.search_keyword(query_terms(question), limit=10, where=where) for store in stores)

@@ -98,6 +98,7 @@ ONLY_SQLITE = {
 ONLY_POSTGRES = {
     "append_postings": "postings of many terms in one statement",
     "bind_namespace": "row security",
+    "chunk_frequencies": "rows cost less than the postings of common terms",
     "count_term": "postings of many terms in one statement",
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",

@@ -322,7 +322,7 @@ class PartedSession(PostgresSession):
         self._bind_to({"namespace": namespace})  # the snapshot keeps rows by the binding
         return super().known_terms(namespace)
 
-    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
+    def known_postings(self, namespace: Namespace) -> dict[str, terms.Postings]:
         self._bind_to({"namespace": namespace})
         return super().known_postings(namespace)
 

@@ -219,7 +219,7 @@ class PostgresSession:
         """Return the document frequencies that the snapshot has read, 0 for absent terms; more can be added."""
         return {} if self._snapshot is None else self._snapshot.known_terms(namespace)
 
-    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
+    def known_postings(self, namespace: Namespace) -> dict[str, terms.Postings]:
         """Return the complete postings of terms that were read; more can be added."""
         return {} if self._snapshot is None else self._snapshot.known_postings(namespace)
 

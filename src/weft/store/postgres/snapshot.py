@@ -33,7 +33,7 @@ class Snapshot:
         self._summaries: dict[tuple[str, str], _Summary] = {}
         self._rows: dict[tuple[str, str, tuple[tuple[str, Any], ...]], list[Row]] = {}
         self._term_counts: dict[tuple[str, Namespace], dict[str, int]] = {}
-        self._postings: dict[tuple[str, Namespace], dict[str, list[Row]]] = {}
+        self._postings: dict[tuple[str, Namespace], dict[str, Any]] = {}
 
     def bind(self, namespace: str) -> None:
         """Note the namespace to which the transaction is bound."""
@@ -58,7 +58,7 @@ class Snapshot:
         """Return the document frequencies of terms, 0 for absent ones; those that are read are added."""
         return self._term_counts.setdefault((self._bound, namespace), {})
 
-    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]:
+    def known_postings(self, namespace: Namespace) -> dict[str, Any]:
         """Return the complete postings of terms; those that are read are added."""
         return self._postings.setdefault((self._bound, namespace), {})
 

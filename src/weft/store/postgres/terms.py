@@ -14,13 +14,16 @@ has 120 terms and contains `fox` twice; chunk 8,193 has 48 terms and contains it
 
 A new chunk is appended to the blocks of its terms without reading them; a changed or deleted chunk rewrites its blocks.
 
-A query first reads all postings of its rarer terms. The other terms can add at most `idf x (K1 + 1)` each. If that
-lifts no other chunk to the first places, only the blocks of the best candidates are read for them. Example: the query
-`the quick axolotl`, with the terms in 900,000, 3,000 and 40 chunks:
+A query first reads all postings of its rarer terms. The rows of the best candidates then give the frequencies of the
+common terms (`chunk.terms`). A common term adds at most `idf x (K1 + 1)`, which bounds the scores of all other chunks.
+Example: the query `the quick axolotl`, with the terms in 900,000, 3,000 and 40 chunks:
 
     postings of axolotl, quick      3,040 <= MAX_FIRST_POSTINGS, so both terms are read
-    tenth best score                9.1
-    bound of the remaining terms    idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
+    rows of the best 60 chunks      frequencies of `the`; the tenth best score is 9.1
+    bound of the common terms       idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
+    rows of chunks from 8.9 on      those that were not among the 60
+
+If too many chunks could be among the best, the postings of the next term are read, rarest first.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ import json
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from heapq import nsmallest
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,26 +47,26 @@ from weft.store.relational.session import Namespace, Row, Session
 CHUNKS_PER_BLOCK = 4_096
 """Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
 
-MAX_FIRST_POSTINGS = 20_000
-"""Postings of the rarer terms that a query reads at once; more cost more than the check of a bound."""
+MAX_FIRST_POSTINGS = 60_000
+"""Postings of the rarer terms that a query reads at once; more cost more than the rows of the best candidates."""
 
 MAX_JOINT_POSTINGS = 5_000
 """Postings of several terms that are read at once; a statement costs about as much as reading them."""
 
-EXACT_PLACES = 10
-"""Number of exact top ranks: common terms are read completely if another chunk could reach them."""
+EXTRA_CANDIDATES = 50
+"""Rows that are read at first beyond the limit. The common terms change the order of the last ranks."""
 
-EXTRA_CANDIDATES = 200
-"""Candidates beyond the limit for which the common terms are read."""
-
-MAX_SUMMED_SPAN = 2_000_000
-"""Chunk numbers of all blocks up to which scores are summed in an array (16 MB), without sorting the numbers."""
+POSTINGS_PER_ROW = 300
+"""Postings that cost as much as the row of a candidate: with many candidates, the next term is read instead."""
 
 REBUILT_CHUNKS = 2_000
 """Chunks whose postings a rebuild writes at once."""
 
+MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
+"""Largest frequency and length that an entry can have."""
+
 ENTRY = struct.Struct("<HBH")
-"""Place in the block, frequency (at most 255), length of the chunk in terms (at most 65,535)."""
+"""Place in the block, frequency, length of the chunk in terms."""
 
 _ENTRY_TYPE = np.dtype([("place", "<u2"), ("frequency", "u1"), ("length", "<u2")])
 
@@ -70,12 +74,25 @@ Block = tuple[str, int]
 """Term and number of a block."""
 
 
+class Postings(NamedTuple):
+    """Blocks of a term, one after the other."""
+
+    blocks: Sequence[int]
+    """Numbers of the blocks."""
+    sizes: Sequence[int]
+    """Bytes of the blocks."""
+    entries: bytes
+
+
+NO_POSTINGS = Postings((), (), b"")
+
+
 class _Session(Session, Protocol):
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]: ...
 
-    def known_postings(self, namespace: Namespace) -> dict[str, list[Row]]: ...
+    def known_postings(self, namespace: Namespace) -> dict[str, Postings]: ...
 
 
 class TermChanges:
@@ -97,9 +114,10 @@ class TermChanges:
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
         block, place = divmod(number, CHUNKS_PER_BLOCK)
+        size = min(length, MAX_LENGTH)
         for term, frequency in terms.items():
             self._counts[term] += 1
-            self._added[term, block][place] = ENTRY.pack(place, min(frequency, 255), min(length, 65_535))
+            self._added[term, block][place] = ENTRY.pack(place, min(frequency, MAX_FREQUENCY), size)
 
     def blocks(self) -> dict[Block, bytes]:
         """Return the blocks of the added chunks alone."""
@@ -148,7 +166,7 @@ def search(
     frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
     """
-    Rank the chunks that pass a filter by BM25. The first `EXACT_PLACES` ranks are exact; ties by id.
+    Rank the chunks that pass a filter by BM25; ties by id.
 
     `frequencies` are document frequencies of the whole namespace, if `namespace` is one of its parts.
     """
@@ -160,16 +178,9 @@ def search(
     allowed = filter_chunks(db, namespace, where).numbers() if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
     rarer = known[: _count_rarer(known, counts)]
-    common = known[len(rarer) :]
     scorer.add(rarer, first)
-    bound = sum(idfs[term] for term in common) * (K1 + 1)
-    last = scorer.score_at(min(limit, EXACT_PLACES))
-    if common and last >= bound:
-        blocks = scorer.keep_best(limit + EXTRA_CANDIDATES, at_least=last - bound)
-        scorer.add(common, _read_terms(db, namespace, common, blocks=blocks), is_complete=False)
-    elif common:
-        scorer.add(common, _read_terms(db, namespace, common))
-    hits = _best(db, namespace, scorer, limit=limit)
+    common = {term: counts[term] for term in known[len(rarer) :]}
+    hits = _best_of_all(db, namespace, scorer, common, limit=limit) if common else _best(db, namespace, scorer, limit)
     return Ranking(hits=hits, ceiling=ceiling(list(idfs.values())))
 
 
@@ -184,42 +195,103 @@ class _Scorer:
         """Numbers of the chunks, ascending."""
         self.scores: NDArray[Any] = np.empty(0)
 
-    def add(self, terms: Sequence[str], postings: Mapping[str, Sequence[Row]], *, is_complete: bool = True) -> None:
-        """Add the scores of terms, rarest first. Unless `is_complete`, chunks without a score are left out."""
-        numbers, scores = [self.numbers], [self.scores]
-        for term in terms:
-            found, entries = _unpack(postings.get(term, ()))
-            kept = self._is_allowed(found) if is_complete else _is_among(found, self.numbers)
-            found, entries = found[kept], entries[kept]
-            frequencies, lengths = (entries[name].astype(np.float64) for name in ("frequency", "length"))
-            numbers.append(found)
-            scores.append(term_scores(frequencies, lengths, weight=self._idfs[term], mean_length=self._mean_length))
-        self.numbers, self.scores = _sum(np.concatenate(numbers), np.concatenate(scores))
+    def add(self, terms: Sequence[str], postings: Mapping[str, Postings], *, at_least: float = 0.0) -> None:
+        """Add the scores of terms, rarest first. Chunks with a lower score than `at_least` are left out."""
+        read = [postings.get(term, NO_POSTINGS) for term in terms]
+        numbers, entries = _unpack(read)
+        sizes = [len(some.entries) // ENTRY.size for some in read]
+        weights = np.repeat([self._idfs[term] for term in terms], sizes)
+        if at_least > 0:
+            kept = self.scores >= at_least
+            self.numbers, self.scores = self.numbers[kept], self.scores[kept]
+        allowed = self.numbers if at_least > 0 else self._allowed
+        if allowed is not None:
+            kept = _is_among(numbers, allowed)
+            numbers, entries, weights = numbers[kept], entries[kept], weights[kept]
+        scores = self._weighted(weights, entries["frequency"], entries["length"])
+        self.numbers, self.scores = _sum(np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores]))
 
-    def _is_allowed(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.ones(len(numbers), dtype=bool) if self._allowed is None else _is_among(numbers, self._allowed)
+    def scores_of(self, term: str, frequencies: NDArray[Any], lengths: NDArray[Any]) -> NDArray[Any]:
+        """Return the scores of a term in chunks of these lengths."""
+        return self._weighted(self._idfs[term], frequencies, lengths)
 
-    def score_at(self, place: int) -> float:
-        """Return the score at a rank, from 1; -1 if there are fewer chunks."""
-        if len(self.scores) < place:
-            return -1.0
-        return float(np.partition(self.scores, len(self.scores) - place)[len(self.scores) - place])
+    def _weighted(
+        self, weight: float | NDArray[np.float64], frequencies: NDArray[Any], lengths: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        values = (values.astype(np.float64) for values in (frequencies, lengths))
+        return term_scores(*values, weight=weight, mean_length=self._mean_length)
 
-    def keep_best(self, count: int, *, at_least: float = np.inf) -> list[int]:
-        """Keep the `count` best chunks, those of equal score and those of a score `at_least`; return their blocks."""
-        kept = self.scores >= min(at_least, self.score_at(min(count, len(self.scores))))
-        self.numbers, self.scores = self.numbers[kept], self.scores[kept]
-        blocks: list[int] = np.unique(self.numbers // CHUNKS_PER_BLOCK).tolist()
-        return blocks
+    def bound(self, terms: Iterable[str]) -> float:
+        """Return the highest possible score of terms."""
+        return sum(self._idfs[term] for term in terms) * (K1 + 1)
+
+    def best(self, count: int) -> NDArray[np.intp]:
+        """Return the positions of the `count` best chunks, ascending; among equal scores any are taken."""
+        return np.sort(
+            np.argpartition(self.scores, -count)[-count:] if count < len(self.scores) else self.scores.argsort()
+        )
 
 
-def _best(db: Session, namespace: Namespace, scorer: _Scorer, *, limit: int) -> tuple[Hit, ...]:
-    if len(scorer.numbers) > limit:
-        scorer.keep_best(limit)
-    scores: dict[int, float] = dict(zip(scorer.numbers.tolist(), scorer.scores.tolist(), strict=True))
+def score_at(place: int, scores: NDArray[Any]) -> float:
+    """Return the score at a rank, from 1; -1 if there are fewer."""
+    return float(np.partition(scores, -place)[-place]) if len(scores) >= place else -1.0
+
+
+def _best(db: Session, namespace: Namespace, scorer: _Scorer, limit: int) -> tuple[Hit, ...]:
+    """Return the best chunks if the scores of all terms have been added."""
+    kept = scorer.scores >= score_at(limit, scorer.scores)
+    scores: dict[int, float] = dict(zip(scorer.numbers[kept].tolist(), scorer.scores[kept].tolist(), strict=True))
     rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(list(scores))}) if scores else []
-    ordered = sorted((-scores[number], id) for number, id in rows)
-    return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(ordered[:limit], start=1))
+    return _to_hits(((scores[number], id) for number, id in rows), limit=limit)
+
+
+def _best_of_all(
+    db: _Session, namespace: Namespace, scorer: _Scorer, common: Mapping[str, int], *, limit: int
+) -> tuple[Hit, ...]:
+    """Return the best chunks if terms with these frequencies, rarest first, have not been added."""
+    tried = scorer.best(limit + EXTRA_CANDIDATES)
+    numbers = scorer.numbers[tried]
+    found = _complete(db, namespace, scorer, list(common), numbers, scorer.scores[tried])
+    last = score_at(limit, np.array([score for score, _ in found]))
+    left = list(common)
+    while True:
+        least = last - scorer.bound(left)
+        missed = np.flatnonzero(scorer.scores >= least)
+        missed = missed[~_is_among(scorer.numbers[missed], numbers)]
+        if not left or (least > 0 and len(missed) * POSTINGS_PER_ROW <= common[left[0]]):
+            break
+        term = left.pop(0)
+        scorer.add([term], _read_terms(db, namespace, [term]), at_least=least)
+        last = max(last, score_at(limit, scorer.scores))
+    found += _complete(db, namespace, scorer, left, scorer.numbers[missed], scorer.scores[missed])
+    return _to_hits(found, limit=limit)
+
+
+def _complete(
+    db: _Session,
+    namespace: Namespace,
+    scorer: _Scorer,
+    terms: Sequence[str],
+    numbers: NDArray[np.int64],
+    scores: NDArray[Any],
+) -> list[tuple[float, str]]:
+    """Return scores and ids of chunks after adding the scores of `terms`, which their rows contain."""
+    if not len(numbers):
+        return []
+    array = f"{{{','.join(map(str, numbers.tolist()))}}}"
+    rows = db.run_binary("chunk_frequencies", {"namespace": namespace, "numbers": array, "terms": list(terms)})
+    found = np.array([row[0] for row in rows], dtype=np.int64)
+    totals = scores[np.searchsorted(numbers, found)]
+    lengths = np.minimum([row[2] for row in rows], MAX_LENGTH)
+    frequencies = np.minimum([row[3] for row in rows], MAX_FREQUENCY)
+    for place, term in enumerate(terms):
+        totals = totals + scorer.scores_of(term, frequencies[:, place], lengths)
+    return [(score, row[1]) for score, row in zip(totals.tolist(), rows, strict=True)]
+
+
+def _to_hits(found: Iterable[tuple[float, str]], *, limit: int) -> tuple[Hit, ...]:
+    ordered = nsmallest(limit, ((-score, id) for score, id in found))
+    return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(ordered, start=1))
 
 
 def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
@@ -249,7 +321,7 @@ def find_chunks_with_terms(
     postings = _read_terms(db, namespace, sorted(every if is_small else first)) if first else {}
     found: dict[str, set[int]] = {name: set() for name in wanted}
     for name, known in groups.items():
-        found[name] = {number for term in known[0] for number in _numbers(postings.get(term, ()))}
+        found[name] = _numbers(postings.get(term, NO_POSTINGS) for term in known[0])
     for level in range(1, max((len(known) for known in groups.values()), default=0)):
         left = {name: known[level] for name, known in groups.items() if level < len(known) and found[name]}
         blocks = {
@@ -259,11 +331,11 @@ def find_chunks_with_terms(
             if term not in postings
             for number in found[name]
         }
-        by_term = defaultdict[str, list[Row]](list, postings)
+        by_term = defaultdict[str, list[Postings]](list, {term: [known] for term, known in postings.items()})
         for (term, block), entries in read_blocks(db, namespace, sorted(blocks)).items():
-            by_term[term].append((block, entries))
+            by_term[term].append(Postings([block], [len(entries)], entries))
         for name, group in left.items():
-            found[name] &= {number for term in group for number in _numbers(by_term[term])}
+            found[name] &= _numbers(some for term in group for some in by_term[term])
     return found
 
 
@@ -302,36 +374,27 @@ def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> 
 
 def read_first(
     db: _Session, namespace: Namespace, terms: Sequence[str]
-) -> tuple[dict[str, int], Mapping[str, Sequence[Row]]]:
+) -> tuple[dict[str, int], Mapping[str, Postings]]:
     """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""
     known, postings = db.known_terms(namespace), db.known_postings(namespace)
     missing = [term for term in terms if term not in known]
     if missing:
         values = {"namespace": namespace, "terms": list(terms), "most": MAX_FIRST_POSTINGS}
         rows = db.run_binary("first_postings", values)
-        known |= dict.fromkeys(missing, 0) | {term: chunks for term, chunks, _, _ in rows}
-        postings |= {term: [] for term, _, block, _ in rows if block is not None}
-        for term, _, block, entries in rows:
-            if block is not None:
-                postings[term].append((block, entries))
+        known |= dict.fromkeys(missing, 0) | {term: chunks for term, chunks, *_ in rows}
+        postings |= {term: Postings(*columns) for term, _, *columns in rows if columns[0]}
     counts = {term: known[term] for term in terms if known[term]}
     ordered = _rarest_first(counts)
     return counts, _read_terms(db, namespace, ordered[: _count_rarer(ordered, counts)]) if not missing else postings
 
 
-def _read_terms(
-    db: _Session, namespace: Namespace, terms: Sequence[str], *, blocks: Sequence[int] | None = None
-) -> dict[str, list[Row]]:
-    """Return block number and entries of the blocks of each term: of all blocks, or at least of some."""
+def _read_terms(db: _Session, namespace: Namespace, terms: Sequence[str]) -> dict[str, Postings]:
+    """Return all postings of each term."""
     known = db.known_postings(namespace)
-    missing = [term for term in terms if term not in known]
-    found: dict[str, list[Row]] = {term: known.get(term, []) for term in terms}
-    values = {"namespace": namespace, "terms": missing, "every": blocks is None, "blocks": list(blocks or ())}
-    for term, block, entries in db.run_binary("postings_of", values) if missing else ():
-        found[term].append((block, entries))
-    if blocks is None:
-        known |= found
-    return found
+    values = {"namespace": namespace, "terms": [term for term in terms if term not in known]}
+    rows = db.run_binary("postings_of", values) if values["terms"] else []
+    known |= {term: Postings(*columns) for term, *columns in rows}
+    return {term: known.get(term, NO_POSTINGS) for term in terms}
 
 
 def _rarest_first(counts: Mapping[str, int]) -> list[str]:
@@ -352,35 +415,26 @@ def _columns(blocks: Sequence[Block]) -> dict[str, list[Any]]:
     return {"terms": [term for term, _ in blocks], "blocks": [block for _, block in blocks]}
 
 
-def _unpack(rows: Sequence[Row]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the chunk numbers of the entries of blocks, and the entries."""
-    entries = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_ENTRY_TYPE)
-    counts = [len(blob) // ENTRY.size for _, blob in rows]
-    first = np.repeat(np.array([block for block, _ in rows], dtype=np.int64) * CHUNKS_PER_BLOCK, counts)
-    return first + entries["place"], entries
+def _unpack(postings: Sequence[Postings]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the chunk numbers of the entries, and the entries."""
+    entries = np.frombuffer(b"".join([some.entries for some in postings]), dtype=_ENTRY_TYPE)
+    blocks = np.array([block for some in postings for block in some.blocks], dtype=np.int64)
+    sizes = np.array([size for some in postings for size in some.sizes], dtype=np.int64)
+    return np.repeat(blocks * CHUNKS_PER_BLOCK, sizes // ENTRY.size) + entries["place"], entries
 
 
 def _sum(numbers: NDArray[np.int64], scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """
-    Return the distinct numbers, ascending, with the sums of their scores, which are positive.
+    Return the distinct numbers, ascending, with the sums of their scores.
 
-    The numbers of a namespace may be spread over those of many others, so only its own blocks are given space.
+    Scores of a number are added one by one in the given order: chunks with the same terms get the same bits. The
+    numbers of a term mostly ascend, and a stable sort merges such runs.
     """
-    if not len(numbers):
-        return numbers, scores
-    blocks = numbers // CHUNKS_PER_BLOCK
-    low = int(blocks.min())
-    blocks -= low
-    span = int(blocks.max()) + 1
-    used = np.flatnonzero(np.bincount(blocks)) if span <= MAX_SUMMED_SPAN else blocks
-    if len(used) * CHUNKS_PER_BLOCK <= MAX_SUMMED_SPAN:
-        ranks = np.zeros(span, dtype=np.int64)
-        ranks[used] = np.arange(len(used))
-        sums = np.bincount(ranks[blocks] * CHUNKS_PER_BLOCK + numbers % CHUNKS_PER_BLOCK, weights=scores)
-        slots = np.flatnonzero(sums)
-        return (used[slots // CHUNKS_PER_BLOCK] + low) * CHUNKS_PER_BLOCK + slots % CHUNKS_PER_BLOCK, sums[slots]
-    distinct, slots = np.unique(numbers, return_inverse=True)
-    return distinct, np.bincount(slots, weights=scores)
+    order = np.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    is_first = np.ones(len(numbers), dtype=bool)
+    is_first[1:] = numbers[1:] != numbers[:-1]
+    return numbers[is_first], np.bincount(np.cumsum(is_first) - 1, weights=scores[order])
 
 
 def _is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -391,9 +445,8 @@ def _is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArr
     return found
 
 
-def _numbers(rows: Sequence[Row]) -> list[int]:
-    numbers: list[int] = _unpack(rows)[0].tolist()
-    return numbers
+def _numbers(postings: Iterable[Postings]) -> set[int]:
+    return set(_unpack(list(postings))[0].tolist())
 
 
 def _without(entries: bytes, places: Collection[int]) -> bytes:

@@ -246,6 +246,15 @@ SELECT c.number, c.id FROM weft.chunk AS c
 WHERE c.namespace = :namespace
     AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)));
 
+-- name: chunk_frequencies
+-- Id and length of chunks, and how often they contain each term.
+SELECT c.number, c.id, c.length, ARRAY(
+    SELECT coalesce((plain.terms -> t.term)::integer, 0) FROM unnest(:terms::text[]) AS t (term)
+)
+FROM weft.chunk AS c
+CROSS JOIN LATERAL (SELECT c.terms || '{}' AS terms OFFSET 0) AS plain  -- decompresses them once
+WHERE c.namespace = :namespace AND c.number = ANY (:numbers::bigint[]);
+
 -- name: list_models
 SELECT number, name, fingerprint, dimension, active FROM weft.model WHERE namespace = :namespace
 ORDER BY active DESC, fingerprint;
@@ -380,9 +389,11 @@ DELETE FROM weft.posting WHERE namespace = :namespace AND term = :term AND block
 DELETE FROM weft.posting WHERE namespace = :namespace;
 
 -- name: postings_of
-SELECT p.term, p.block, p.entries FROM weft.posting AS p
+-- Numbers, bytes and entries of all blocks of each term. One row per block would cost the client more.
+SELECT p.term, array_agg(p.block), array_agg(length(p.entries)), string_agg(p.entries, ''::bytea)
+FROM weft.posting AS p
 WHERE p.namespace = :namespace AND p.term = ANY (:terms::text[])
-    AND (:every::boolean OR p.block = ANY (:blocks::bigint[]));
+GROUP BY p.term;
 
 -- name: first_postings
 -- Document frequencies, with the postings of the rarer terms: the rarest, and others up to a total number.
@@ -392,12 +403,13 @@ WITH counted AS MATERIALIZED (
     FROM weft.term AS t
     WHERE t.namespace = :namespace AND t.term = ANY (:terms::text[])
 )
-SELECT c.term, c.chunks, f.block, f.entries FROM counted AS c
-LEFT JOIN LATERAL (  -- OFFSET keeps the join order
-    SELECT p.block, p.entries FROM weft.posting AS p
+SELECT c.term, c.chunks, f.blocks, f.sizes, f.entries FROM counted AS c
+CROSS JOIN LATERAL (
+    SELECT array_agg(p.block) AS blocks, array_agg(length(p.entries)) AS sizes,
+        string_agg(p.entries, ''::bytea) AS entries
+    FROM weft.posting AS p
     WHERE p.namespace = :namespace AND p.term = c.term AND (c.nth = 1 OR c.total <= :most::bigint)
-    OFFSET 0
-) AS f ON TRUE;
+) AS f;
 
 -- name: postings_at
 SELECT f.term, f.block, f.entries FROM unnest(:terms::text[], :blocks::bigint[]) AS w (term, block)
