@@ -111,6 +111,18 @@ def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
     assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out
 
 
+def test_broken_links_are_counted_and_listed(weft, tmp_path):
+    """By the receipt, `stats`, `doctor` and `check --links`; a link out of the folder is not one."""
+    (tmp_path / "wiki").mkdir()
+    (tmp_path / "wiki" / "a.md").write_text("# A\n\nSee [b](b.md), [c](gone.md) and [licence](../LICENSE.md).\n")
+    (tmp_path / "wiki" / "b.md").write_text("# B\n\nBack to [a](a.md).\n")
+
+    assert "1 broken link (weft check --links)" in weft("index", "wiki").err
+    assert weft("check", "--links", expect=1).out == "wiki/a.md:3: gone.md\n"
+    assert weft("stats", "--json").json["broken_links"] == 1
+    assert "links in default: 1 lead to no document  (run weft check --links)" in weft("doctor").out
+
+
 def test_an_index_run_without_files_says_so(weft, notes, tmp_path):
     """A folder with hidden files only says which files it skipped."""
     (tmp_path / "empty").mkdir()

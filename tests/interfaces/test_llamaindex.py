@@ -110,7 +110,7 @@ def test_options_narrow_the_answer(engine):
     narrow = WeftRetriever(engine, top_k=1, method="keyword", where=Filter(source_prefix="docs/Auth"))
     kitchen = WeftRetriever(engine, where=Filter(metadata=(("team", "kitchen"),)))
 
-    assert sources(narrow.retrieve("sign-in tokens clock")) == ["docs/Auth Service.md"]
+    assert sources(narrow.retrieve("signatures clock")) == ["docs/Auth Service.md"]
     assert narrow.retrieve("clock")[0].metadata["method"] == "keyword"
     assert sources(kitchen.retrieve("soup, and sign-in tokens")) == ["docs/Canteen Menu.md"]
 

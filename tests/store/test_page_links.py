@@ -88,6 +88,21 @@ def test_broken_links_have_a_line_and_come_back(engine):
     assert links(engine.store) == []
 
 
+def test_a_link_out_of_the_folder_of_all_documents_is_not_broken(engine):
+    """What lies there is unknown; a missing page inside the folder is broken."""
+    text = "# Intro\n\nSee [changes](../CHANGELOG.md), [old](../old/gone.md), [deep](../../../x.md), [lost](lost.md).\n"
+    receipt = engine.add(
+        [document("work/docs/guide/intro.md", text), document("work/docs/api/list.md", "# List\n\nA.")]
+    )
+    targets = ["../CHANGELOG.md", "../old/gone.md", "lost.md"]
+
+    assert sorted(link.target for link in engine.broken_links()) == targets
+    assert receipt.broken_links == engine.store.graph.count_broken_links() == len(targets)
+    engine.delete("work/docs/api/list.md")
+    assert [link.target for link in engine.broken_links()] == ["lost.md"]
+    assert engine.store.graph.count_broken_links() == 1
+
+
 def test_the_text_of_a_link_is_a_name_of_its_page(engine):
     """The link must exist and lead to one page."""
     engine.add(

@@ -81,6 +81,7 @@ HUB = {
     ("claim", "target"): {
         "delete_unused_names": "the first",
         "delete_all_unused_names": "the first",
+        "all_broken_links": "stats, and the check of links",
         "links_by_stem": "links to one path, when a page appears there or disappears",
         "claims_of_keys": "when a name becomes an entity, or ceases to be one",
         "page_votes": "the first",

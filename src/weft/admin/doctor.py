@@ -206,6 +206,9 @@ def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]
     yield from _embedder(store, active, settings)
     if advice := advise_chinese(store):
         yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
+    if broken := store.graph.count_broken_links():
+        hint = "run weft check --links"
+        yield Finding(what=f"links in {name}", state="warning", detail=f"{broken:,} lead to no document", hint=hint)
     detail, outgrown = describe(store.calibration(), chunks=stats.chunks)
     hint = "run weft calibrate" if outgrown else ""
     yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)

@@ -38,7 +38,6 @@ from weft.engine.paths import (
     find_missing,
     get_document,
     get_named,
-    iter_broken_links,
     load_files,
     peek_documents,
     read_paths,
@@ -264,9 +263,9 @@ class Engine:
             memory=self.settings.memory,
         )
 
-    def broken_links(self) -> Iterator[BrokenLink]:
-        """Yield the links of documents that lead to no document, by source and line."""
-        return iter_broken_links(self.store)
+    def broken_links(self) -> list[BrokenLink]:
+        """Return the links of documents that lead to no document, by source and line."""
+        return self.store.graph.broken_links()
 
     def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """

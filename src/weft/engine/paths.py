@@ -18,7 +18,7 @@ from weft.errors import InputError, NotFound
 from weft.index.plan import Draft, Plan
 from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
-from weft.records import BrokenLink, Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
+from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
 from weft.store.base import Store
 from weft.text.ids import document_id
@@ -237,14 +237,3 @@ def count_broken_links(store: Store, sources: Sequence[str]) -> int:
     ids = [document_id(store.namespace, source) for source in dict.fromkeys(sources)]
     parts = (ids[start : start + BATCH_DOCUMENTS] for start in range(0, len(ids), BATCH_DOCUMENTS))
     return sum(store.graph.count_broken_links(part) for part in parts)
-
-
-def iter_broken_links(store: Store) -> Iterator[BrokenLink]:
-    """Yield all links of a namespace that lead to no document, by source and line."""
-    ids: list[str] = []
-    for document in iter_documents(store, Filter()):
-        ids.append(document.id)
-        if len(ids) == BATCH_DOCUMENTS:
-            yield from store.graph.broken_links(ids)
-            ids = []
-    yield from store.graph.broken_links(ids)

@@ -120,11 +120,15 @@ class GraphReader(Protocol):
     def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
         """Return the vectors of the names described in these chunks under the active embedder, by chunk id and key."""
 
-    def count_broken_links(self, document_ids: Sequence[str]) -> int:
-        """Return the number of links of these documents that lead to no document."""
+    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
+        """
+        Return the number of links of these documents, or of all, that lead to no document.
 
-    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
-        """Return the links of these documents that lead to no document, by source and line."""
+        A relative link out of the innermost folder of all documents does not count.
+        """
+
+    def broken_links(self) -> list[BrokenLink]:
+        """Return the links that lead to no document, by source and line."""
 
     def edits(self) -> list[tuple[str, str, str]]:
         """Return the user's edits of entities: (kind, key, value)."""

@@ -39,7 +39,7 @@ def stats(session: Session) -> None:
         found["recall_cache"] = {"entries": memory["cached"]} | {name: memory[name] for name in ("hits", "misses")}
         found |= census_to_dict(store.graph.census(), store.graph.top_entities(limit=MAX_TOP_ENTITIES))
         found |= {"namespace": store.namespace, "db": shown(engine.settings.store.db)}
-        found["broken_links"] = sum(1 for _ in engine.broken_links())
+        found["broken_links"] = store.graph.count_broken_links()
         found["bytes"] = engine.database.size()
         found["confidence"] = confidence_to_dict(store.calibration())
         lines = {"confidence": describe(store.calibration(), chunks=found["chunks"])[0]}
@@ -146,7 +146,7 @@ def check(session: Session, deep: bool, links: bool) -> int:
 def _check_links(session: Session) -> int:
     """Print the links that lead to no document; return 1 if there are any."""
     with session.open() as engine:
-        broken = list(engine.broken_links())
+        broken = engine.broken_links()
     if session.as_json:
         print_json([{"source": link.source, "line": link.line, "target": link.target} for link in broken])
     else:

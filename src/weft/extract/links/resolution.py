@@ -19,9 +19,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from weft.extract.links.page_keys import (
+    ROOT,
     LinkKey,
+    file_name,
     file_of_page,
     is_index,
+    page_parts,
     parts_of_page,
     path_prefix,
     read_link_key,
@@ -31,6 +34,7 @@ from weft.extract.links.page_keys import (
 
 MAX_CANDIDATES = 50
 """Pages with the same path that are compared."""
+_ANY_PAGE = "page.md"
 
 
 class PageRow(NamedTuple):
@@ -58,8 +62,7 @@ FindPages = Callable[[Sequence[str]], Mapping[str, Sequence[PageRow]]]
 def exact_prefixes(link: LinkKey, source: str) -> list[str]:
     """Return the key prefixes of the possible paths of a link, most likely first."""
     own = parts_of_page(source)
-    folder = own if is_index(file_of_page(source)) else own[:-1]
-    folder = () if folder == (".",) else folder
+    folder = _folder_of(own, file_of_page(source))
     match link.kind:
         case "r":
             paths = [_join(folder, link.parts), _join(own, link.parts)]
@@ -87,6 +90,27 @@ def loose_prefixes(link: LinkKey, source: str) -> list[str]:
     own = parts_of_page(source)
     shortened = [f"{path_prefix((*own[:size], *link.parts[1:]))}|" for size in range(len(own)) if len(link.parts) > 1]
     return [*([path_prefix(link.parts)] if len(link.parts) > 1 else []), *shortened]
+
+
+def leaves_folder(link: LinkKey, source: str, folder: Sequence[str]) -> bool:
+    """Return True if a relative link in the document `source` leads out of a folder, given by its parts."""
+    if link.kind != "r":
+        return False
+    own = _folder_of(page_parts(source), file_name(source))
+    is_above_root = sum(part == ".." for part in link.parts) > len(own)
+    return is_above_root or _join(own, link.parts)[: len(folder)] != tuple(folder)
+
+
+def common_folder(first: str, last: str) -> tuple[str, ...]:
+    """Return the parts of the innermost folder of all documents, from the first and the last source in their order."""
+    folders, others = first.split("/")[:-1], last.split("/")[:-1]
+    return page_parts("/".join([*folders[: same_beginning(folders, others)], _ANY_PAGE]))[:-1]
+
+
+def _folder_of(own: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the folder of a page, from its path and file name; an index page has the path of its folder."""
+    folder = own if is_index(name) else own[:-1]
+    return () if folder == (ROOT,) else folder
 
 
 def _join(folder: Sequence[str], parts: Sequence[str]) -> tuple[str, ...]:

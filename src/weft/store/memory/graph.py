@@ -285,14 +285,14 @@ class MemoryGraph:
             if id in self._chunks:
                 self._all_vectors[model, id, key] = round_to_half(vector)
 
-    def count_broken_links(self, document_ids: Sequence[str]) -> int:
-        return len(self.broken_links(document_ids))
+    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
+        sources = None if document_ids is None else {self._sources.get(id) for id in document_ids}
+        return sum(sources is None or link.source in sources for link in self.broken_links())
 
-    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
+    def broken_links(self) -> list[BrokenLink]:
         known = self.find_known(sorted(self._derived.resolutions), max_defining=1)
         defined = {key for key, name in known.items() if name.defining_chunks}
-        wanted = [item for item in self._chunks.values() if item.chunk.document_id in document_ids]
-        return find_broken_links(self._chunks, wanted, sources=self._sources, defined=defined)
+        return find_broken_links(self._chunks, sources=self._sources, defined=defined)
 
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted(self._edits)

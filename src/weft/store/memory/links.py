@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_link_key, read_link_key
-from weft.extract.links.resolution import MAX_CANDIDATES, PageRow
+from weft.extract.links.resolution import MAX_CANDIDATES, PageRow, common_folder, leaves_folder
 from weft.records import BrokenLink, Claim, IndexedChunk, Nomination
 from weft.store.shared.page_links import LinkRow, LinkStatements, derive_statements, locate_broken, origin_of
 
@@ -74,24 +74,22 @@ def read_links(item: IndexedChunk) -> list[LinkRow]:
 
 
 def find_broken_links(
-    chunks: Mapping[str, IndexedChunk],
-    wanted: Iterable[IndexedChunk],
-    *,
-    sources: Mapping[str, str],
-    defined: Collection[str],
+    chunks: Mapping[str, IndexedChunk], *, sources: Mapping[str, str], defined: Collection[str]
 ) -> list[BrokenLink]:
-    """Return the links of the wanted chunks that lead to no document. `defined` are names with a chunk."""
+    """Return the links that lead to no document. `defined` are names with a chunk."""
     resolved = resolve_links(chunks).by_link
+    folder = common_folder(min(sources.values(), default=""), max(sources.values(), default=""))
     found: list[BrokenLink] = []
-    for item in wanted:
+    for item in chunks.values():
         chunk = item.chunk
+        source = sources[chunk.document_id]
         keys = [
             row.target
             for row in read_links(item)
             if resolved[chunk.id, row.target].origin != origin_of(row.target)
             and read_link_key(row.target).name not in defined
+            and not leaves_folder(read_link_key(row.target), source, folder)
         ]
-        source = sources[chunk.document_id]
         found += locate_broken(chunk.text, source=source, start_line=chunk.start_line, keys=keys)
     return sorted(found, key=lambda link: (link.source, link.line, link.target))
 

@@ -260,13 +260,13 @@ class RelationalGraph:
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             write_name_vectors(db, namespace, numbers[model], vectors)
 
-    def count_broken_links(self, document_ids: Sequence[str]) -> int:
+    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
         with self._connections.read(self._name) as db:
             return count_broken_links(db, db.namespace_key(self._name), document_ids)
 
-    def broken_links(self, document_ids: Sequence[str]) -> list[BrokenLink]:
+    def broken_links(self) -> list[BrokenLink]:
         with self._connections.read(self._name) as db:
-            return find_broken_links(db, db.namespace_key(self._name), document_ids)
+            return find_broken_links(db, db.namespace_key(self._name))
 
     def edits(self) -> list[tuple[str, str, str]]:
         with self._connections.read(self._name) as db:

@@ -97,6 +97,23 @@ DELETE FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin >= '@' A
 -- name: delete_resolved_aliases
 DELETE FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.origin >= '@' AND n.origin < 'A';
 
+-- name: all_broken_links
+-- The same for all documents, from the targets of links: most documents of a large namespace have none.
+SELECT d.source, k.number, k.start_line, c.target
+FROM weft.claim AS c
+JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = c.chunk
+JOIN weft.document AS d ON d.namespace = :namespace AND d.number = k.document
+WHERE c.namespace = :namespace AND c.origin <> '*' AND c.origin = '' AND c.target >= '!' AND c.target < '"'
+    AND NOT EXISTS (
+        SELECT 1 FROM weft.claim AS r
+        WHERE r.namespace = :namespace AND r.chunk = c.chunk AND r.origin = '@' || c.target
+    )
+ORDER BY d.source, k.ordinal, c.target;
+
+-- name: source_limits
+-- The first and the last source of a namespace.
+SELECT min(d.source), max(d.source) FROM weft.document AS d WHERE d.namespace = :namespace;
+
 -- name: broken_links
 -- Links of documents without a resolved claim, in the order of the text.
 SELECT d.source, k.number, k.start_line, c.target

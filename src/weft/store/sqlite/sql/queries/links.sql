@@ -92,6 +92,21 @@ WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND origi
 DELETE FROM nomination
 WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND +origin >= '@' AND origin < 'A';
 
+-- name: all_broken_links
+-- The same for all documents, from the names of links: most documents of a large namespace have none.
+SELECT d.source, k.number, k.start_line, t.key
+FROM name AS t
+CROSS JOIN claim AS c ON c.target = t.number AND c.origin <> '*' -- as in `claim_by_target`
+CROSS JOIN chunk AS k ON k.number = c.chunk CROSS JOIN document AS d ON d.number = k.document
+WHERE t.namespace = :namespace AND t.key >= '!' AND t.key < '"' AND d.namespace = :namespace AND c.origin = ''
+    AND NOT EXISTS (SELECT 1 FROM claim AS r WHERE r.chunk = c.chunk AND r.origin = '@' || t.key)
+ORDER BY d.source, k.ordinal, t.key;
+
+-- name: source_limits
+-- The first and the last source of a namespace.
+SELECT (SELECT min(source) FROM document WHERE namespace = :namespace),
+    (SELECT max(source) FROM document WHERE namespace = :namespace);
+
 -- name: broken_links
 -- Links of documents without a resolved claim, in the order of the text.
 SELECT d.source, k.number, k.start_line, t.key

@@ -1,34 +1,19 @@
-"""
-Hook of the documentation site: references of the HTTP and Python interfaces.
-
-`reference/http.md` is made from the OpenAPI description, `reference/python.md` from signatures and docstrings.
-"""
+"""Hook of the documentation site: `reference/http.md`, made from the OpenAPI description."""
 
 from __future__ import annotations
 
-import inspect
-import re
 from typing import Any
 
 from fastapi import FastAPI
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-import weft
-from weft.engine.entities import Entities
-from weft.engine.memory import Memory
 from weft.server.app import DESCRIPTION, ROUTERS
-
-_MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
-"""The module in front of a class in a signature."""
-_QUOTED = re.compile(r"(: |-> )'([^'\n]{1,300})'")
-"""An annotation as a string, as postponed evaluation leaves it."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages."""
-    for name, content in (("reference/http.md", http_page()), ("reference/python.md", python_page())):
-        files.append(File.generated(config, name, content=content))
+    """Add the generated page."""
+    files.append(File.generated(config, "reference/http.md", content=http_page()))
     return files
 
 
@@ -84,37 +69,3 @@ def _kind(item: dict[str, Any]) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def python_page() -> str:
-    """Return the public names of the package with their signatures and docstrings."""
-    parts = ["# Python names\n\nGenerated from docstrings; [the guide](../python.md) explains their use.\n"]
-    for name in weft.__all__:
-        parts.append(_name(name, getattr(weft, name)))
-    parts.append(_name("Engine.entities", Entities))
-    parts.append(_name("Engine.memory", Memory))
-    return "\n".join(parts)
-
-
-def _name(name: str, value: Any) -> str:
-    lines = [f"## {name}\n", _signature(name, value) if not inspect.isclass(value) else "", _docstring(value)]
-    if inspect.isclass(value):
-        for member, inner in vars(value).items():
-            if not member.startswith("_") and (inspect.isfunction(inner) or isinstance(inner, property)):
-                lines += [f"### {name}.{member}\n", _signature(member, inner), _docstring(inner)]
-    return "\n".join(lines)
-
-
-def _signature(name: str, value: Any) -> str:
-    if not inspect.isfunction(value):
-        return ""
-    signature = (
-        _QUOTED.sub(r"\1\2", _MODULE.sub("", str(inspect.signature(value))))
-        .replace("(self, ", "(")
-        .replace("(self)", "()")
-    )
-    return f"```python\n{name}{signature}\n```\n"
-
-
-def _docstring(value: Any) -> str:
-    return f"{inspect.getdoc(value) or ''}\n"
