@@ -24,6 +24,9 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
+# Bytecode is kept even where the environment forbids it: else every process that a test starts compiles the package again.
+test test-slow test-faults: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.dev lint model chinese-model browser
 	$(BIN)/python -m pytest -m "not slow and not faults" --numprocesses auto --dist worksteal
 

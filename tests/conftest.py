@@ -14,6 +14,18 @@ EXAMPLES = int(os.environ.get("WEFT_EXAMPLES") or 50)
 settings.register_profile("weft", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("weft")
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """
+    Return three workers for two cores.
+
+    A fifth of a test run waits for processes, servers and browsers that a test started; another worker uses that time.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))
 
 
