@@ -96,8 +96,7 @@ class Connections:
                 yield self._local.session
             finally:
                 self._local.session = None
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
+                _roll_back(db)
 
     def write(
         self, namespace: str = "", *, nested: bool = False, exclusive: bool = True
@@ -220,6 +219,12 @@ def _committing(db: apsw.Connection) -> Iterator[None]:
         yield
         db.execute("COMMIT")
     finally:
+        _roll_back(db)
+
+
+def _roll_back(db: apsw.Connection) -> None:
+    """Roll back an open transaction. A session that Ctrl-C left open may end after its connection is closed."""
+    with contextlib.suppress(apsw.ConnectionClosedError):
         if db.in_transaction:
             db.execute("ROLLBACK")
 
