@@ -45,10 +45,24 @@ def expected(corpus):
     return content(db)
 
 
-def start(folder, db, *arguments):
+ENDLESS = """
+import time
+from weft.index import batch_writer
+
+batch_writer.TEXTS_PER_GROUP = 8
+batch_writer.FIRST_LOAD_SECONDS = batch_writer.FIRST_LOAD_SHARE = 0.0
+flush = batch_writer.BatchWriter.flush
+batch_writer.BatchWriter.flush = lambda self, source=None: flush(self, source) if source else time.sleep(600)
+from weft.cli.entry import main
+main()
+"""
+"""A command that writes a few documents at a time and never writes the last of them, so no signal comes too late."""
+
+
+def start(folder, db, *arguments, program=("-m", "weft")):
     """Start `weft --db DB ARGUMENTS` in a folder without waiting for it."""
     return subprocess.Popen(
-        [sys.executable, "-m", "weft", "--db", str(db), *map(str, arguments)],
+        [sys.executable, *program, "--db", str(db), *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "WEFT_EMBEDDER": "hash"},
         stdout=subprocess.PIPE,
@@ -79,17 +93,16 @@ def wait_for_documents(db, count, process):
 def test_killed_runs_leave_a_sound_store_that_goes_on(corpus, expected, seed):
     """Kills at random moments: the store opens, is sound, and ends up equal to an uninterrupted one."""
     chance = random.Random(seed)
-    interrupted = 0
     for kill in range(KILLS):
         db = corpus.parent / f"kill{seed}-{kill}.db"
-        process = start(corpus.parent, db, "index", "corpus", "--quiet")
+        process = start(corpus.parent, db, "index", "corpus", "--quiet", program=("-c", ENDLESS))
         wait_for_documents(db, chance.randrange(FILES * 3 // 4), process)
         time.sleep(chance.random() * 0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         database = SqliteDatabase(str(db))
         assert database.check() == []
-        interrupted += database.store("default").stats().documents < FILES
+        assert database.store("default").stats().documents < FILES
         database.close()
         with open_engine(db, embedder="hash") as engine:
             receipt = engine.index(corpus)
@@ -97,13 +110,11 @@ def test_killed_runs_leave_a_sound_store_that_goes_on(corpus, expected, seed):
             assert engine.database.check() == []
         assert content(db) == expected
 
-    assert interrupted >= KILLS / 2, "the kills came too late to test anything"
-
 
 def test_interrupting_keeps_what_was_done(tmp_path, corpus):
     """Ctrl-C ends with exit code 130 and one line, and the store is sound."""
     db = tmp_path / "weft.db"
-    process = start(corpus.parent, db, "index", "corpus")
+    process = start(corpus.parent, db, "index", "corpus", program=("-c", ENDLESS))
     wait_for_documents(db, 20, process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

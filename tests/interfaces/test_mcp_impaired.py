@@ -280,10 +280,10 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     async def steps():
         async with connect(settings, embedder=embedder) as client:
             early = await client.call_tool("memory_search", {"query": "soup on mondays"})
-            assert embedder.loading.is_set()
+            assert await asyncio.to_thread(embedder.loading.wait, 60)
             embedder.go_on.set()
             monkeypatch.setattr(embedder, "load", lambda: None)
-            for _ in range(200):  # until the thread that loads has noticed
+            for _ in range(1200):  # until the thread that loads has noticed
                 late = await client.call_tool("memory_search", {"query": "soup, on mondays"})
                 if late.structured_content["status"] == "ok":
                     break

@@ -48,15 +48,17 @@ def is_running(pid):
 
 def test_a_hostile_upload_is_skipped_while_other_namespaces_write_and_ask(tmp_path):
     """Its job goes on with the other files; a server that stops leaves no process."""
-    parsers = ParserPool(2, command=HOSTILE)
+    go_on = tmp_path / "go-on"
+    parsers = ParserPool(2, command=(*HOSTILE, str(go_on)))
     with Running(tmp_path / "weft.db", parsers=parsers, load__max_cpu_seconds=1) as server:
         evil, good = server.make_key("evil"), server.make_key("good")
         with server.client(evil) as attacker, server.client(good) as client:
-            job = send(attacker, "a.md", "b.spin", "c.die", "d.md")
+            job = send(attacker, "a.md", "b.spin", "c.die", "d.hold")
             add(client)
             found = client.post("/query", json={"query": "Auth Service"}).json()
             assert client.get("/health").json()["status"] == "ok"
             state = attacker.get(f"/jobs/{job['id']}").json()["state"]
+            go_on.touch()
             done = wait(attacker, job)[-1][1]
             pids = [process.pid for process in parsers._live]
 

@@ -13,7 +13,7 @@ from weft.engine.engine import open_engine
 pytest.importorskip("watchfiles")
 
 
-def wait_until(condition, *, seconds=30):
+def wait_until(condition, *, seconds=120):
     """Poll until the condition holds; fail after so many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -58,6 +58,6 @@ def test_new_changed_and_deleted_files_are_followed(tmp_path, notes):
             assert engine.database.check() == []
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
     assert process.returncode == 130

@@ -241,8 +241,7 @@ def test_a_worker_ends_when_it_is_told_to(tmp_path):
     """SIGTERM is no failure."""
     db = tmp_path / "weft.db"
     process = start(tmp_path, db, "worker")
-    wait_for(db.exists, process)
-    time.sleep(0.2)
+    wait_for(db.exists, process)  # by then it hears signals
     process.terminate()
     _, errors = process.communicate(timeout=60)
 

@@ -82,9 +82,23 @@ def weft(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
+HEARD = "heard Ctrl-C\n"
+INTERRUPTIBLE = f"""
+import signal
+
+def hear(number, frame):
+    print({HEARD!r}, end="", flush=True)
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, hear)
+from weft.cli.entry import main
+main()
+"""
+
+
 def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start `weft ARGUMENTS` in a process of its own."""
-    line = [sys.executable, "-m", "weft", *arguments]
+    """Start `weft ARGUMENTS` in a process of its own; it prints `HEARD` when it handles Ctrl-C."""
+    line = [sys.executable, "-c", INTERRUPTIBLE, *arguments]
     return subprocess.Popen(
         line,
         stdout=subprocess.PIPE,

@@ -45,6 +45,8 @@ class Endpoint:
     script: list[Answer] = field(default_factory=list)
     requests: list[dict[str, object]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    clients: set[tuple[str, int]] = field(default_factory=set)
+    """Addresses of the open connections."""
     busy: int = 0
     most: int = 0
     """How many requests were answered at the same time."""
@@ -57,6 +59,17 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            with endpoint.lock:
+                endpoint.clients.add(self.client_address)
+
+        def finish(self) -> None:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                super().finish()
+            with endpoint.lock:
+                endpoint.clients.discard(self.client_address)
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))

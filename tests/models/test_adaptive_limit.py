@@ -81,13 +81,13 @@ def test_a_request_beyond_the_limit_waits() -> None:
         with limit.slot():
             waiting = pool.submit(second)
             assert not started.wait(0.05)
-        waiting.result(timeout=10)
+        waiting.result(timeout=60)
 
 
-def embed_slowly(request: dict[str, object]) -> Answer:
+def embed(request: dict[str, object], *, until: Event | None = None) -> Answer:
     texts = cast(list[str], request["input"])
     body = in_json({"data": [{"embedding": [1.0, float(len(text))]} for text in texts]}).body
-    return Answer(body=body, delay=0.05)
+    return Answer(body=body, until=until)
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,15 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_endpoint_that_keeps_up_gets_more_requests_at_once() -> None:
     """It starts with two and never exceeds the maximum; all vectors arrive in order."""
-    with serve(embed_slowly) as endpoint:
+    together = Event()
+
+    def answer(request: dict[str, object]) -> Answer:
+        """Answer a dozen requests at once, the next ones when three are there."""
+        if endpoint.busy == 2:
+            together.set()
+        return embed(request, until=together if len(endpoint.requests) > 12 else None)
+
+    with serve(answer) as endpoint:
         limits = RequestLimits(texts=1, parallel=2, max_parallel=6)
         embedder = OpenAIEmbedder("any", api_key="", base_url=endpoint.url, limits=limits)
 
@@ -111,14 +119,17 @@ def test_an_endpoint_that_keeps_up_gets_more_requests_at_once() -> None:
 
 def test_an_overloaded_endpoint_gets_fewer_requests_and_all_texts_arrive() -> None:
     """A server that refuses more than three requests at once is not asked ten times as often as needed."""
-    with serve(lambda request: overload(request)) as endpoint:
+    refused = Event()
 
-        def overload(request: dict[str, object]) -> Answer:
-            if endpoint.busy >= 3:
-                return in_json({"error": "slow down"}, status=429)
-            return embed_slowly(request)
+    def overload(request: dict[str, object]) -> Answer:
+        """Answer three requests when a fourth has been refused."""
+        if endpoint.busy >= 3:
+            refused.set()
+            return in_json({"error": "slow down"}, status=429)
+        return embed(request, until=refused)
 
-        limits = RequestLimits(texts=1, parallel=16, max_parallel=16, attempts=20)
+    with serve(overload) as endpoint:
+        limits = RequestLimits(texts=1, parallel=16, max_parallel=16, attempts=1000)
         embedder = OpenAIEmbedder(
             "any",
             api_key="",

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from embed_serving import MODEL, Weft, serve_embedder, settle, start, twice, vectors, weft, write_texts
+from embed_serving import HEARD, MODEL, Weft, serve_embedder, settle, start, twice, vectors, weft, write_texts
 from loopback import Answer, Endpoint, in_json
 
 from weft.errors import ModelError, ModelUnavailable
@@ -132,7 +132,8 @@ def test_an_interrupted_run_goes_on(
         while len(endpoint.requests) < 3 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
-        time.sleep(1)  # the requests under way stay unanswered until the signal has been handled
+        assert process.stdout
+        assert process.stdout.readline() == HEARD  # until then the requests under way stay unanswered
         interrupted.set()
         _, said = process.communicate()
         made = len(endpoint.requests)

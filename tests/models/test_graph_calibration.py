@@ -125,7 +125,7 @@ def test_queries_go_on_during_the_calibration(
 
     def calibrate(*arguments: object, **named: object) -> None:
         with ThreadPoolExecutor(1) as pool:
-            during.append(pool.submit(embedder.embed, TEXTS[:2], kind="query").result(timeout=20).tobytes())
+            during.append(pool.submit(embedder.embed, TEXTS[:2], kind="query").result(timeout=60).tobytes())
 
     monkeypatch.setattr(graph_calibration, "calibrate", calibrate)
     expected = embedder.embed(TEXTS[:2], kind="query").tobytes()

@@ -157,7 +157,7 @@ def test_a_wrong_key_is_said_without_the_key(endpoint: Endpoint) -> None:
 
 
 def test_a_silent_server_is_given_up(endpoint: Endpoint) -> None:
-    endpoint.script = [Answer(delay=0.5)] * 3
+    endpoint.script = [Answer(delay=30)] * 3
     with pytest.raises(ModelUnavailable, match="Timeout"):
         Asked(endpoint, seconds=0.05).rerank()
 
@@ -184,7 +184,7 @@ def test_addresses_and_keys_come_from_settings_and_environment() -> None:
 
 def open_asking(endpoint: Endpoint, **settings: object) -> Engine:
     """Open an engine in memory that asks the endpoint for the order, with three texts in it."""
-    given = {"rerank_base_url": endpoint.url, "rerank_weight": 0.0, **settings}
+    given = {"rerank_base_url": endpoint.url, "rerank_weight": 0.0, "rerank_deadline_ms": 60_000, **settings}
     engine = open_engine(":memory:", embedder="none", reranker="http/tiny", **given)
     for length in (1, 9, 5):
         engine.add_text("cats sleep " + "long " * length, source=f"t{length}")
@@ -209,7 +209,7 @@ def test_a_question_is_answered_in_the_order_of_the_endpoint(endpoint: Endpoint)
         ([Answer(status=400, body=b"{}")], "400"),
         ([results((7, 0.1))], "returned the invalid index"),
         ([results((0, float("nan")))], "nan"),
-        ([Answer(delay=1.0)], "deadline of 200 ms"),
+        ([Answer(delay=30)], "deadline of 200 ms"),
     ],
     ids=["key", "rate limit", "refused", "index", "nan", "late"],
 )

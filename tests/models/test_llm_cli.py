@@ -7,12 +7,14 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from llm_corpus import read_unevenly, write_corpus
@@ -261,6 +263,16 @@ def test_receipts_are_kept_and_summed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (other["runs"], other["calls"], other["cached"], other["cached_share"]) == (1, 0, 3, 1.0)
 
 
+def wait_for_requests(endpoint: Endpoint) -> None:
+    """Wait until the log holds what a process had sent when it ended: its connections are accepted, and closed."""
+    address = urlsplit(endpoint.url)
+    with socket.create_connection((address.hostname, address.port)) as last:  # accepted after all earlier ones
+        while last.getsockname() not in endpoint.clients:
+            time.sleep(0.005)
+    while endpoint.clients:
+        time.sleep(0.005)
+
+
 def test_killed_runs_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
     """Killed at several moments: only chunks under way are asked about again, and only their cost is unknown."""
     parallel, count = 3, 24
@@ -281,7 +293,7 @@ def test_killed_runs_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.M
                 time.sleep(0.005)
             killed.send_signal(signal.SIGKILL)
             assert killed.wait() == -signal.SIGKILL
-            time.sleep(0.3)  # what was sent by then is in the log
+            wait_for_requests(endpoint)
             spent = weft("stats").get("llm", {"calls": 0})
             under_way.append(len(endpoint.requests) - spent["calls"])
         receipt = weft("index", "texts", "--model", "openai/tiny", "--yes")

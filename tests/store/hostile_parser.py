@@ -3,7 +3,9 @@
 import ctypes
 import os
 import signal
+import sys
 import time
+from pathlib import Path
 
 from weft.engine.parsing.parser_main import main
 from weft.load.run import LOADERS
@@ -19,6 +21,13 @@ def spin(path, *, source, options):
 def hang(path, *, source, options):
     time.sleep(600)
     yield
+
+
+def hold(path, *, source, options):
+    """Wait until the file that the first argument names exists."""
+    while not Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+    yield Document(source=source, title="held", text="Held for a while.")
 
 
 def allocate(path, *, source, options):
@@ -56,6 +65,7 @@ def raise_error(path, *, source, options):
 LOADERS |= {
     ".spin": spin,
     ".hang": hang,
+    ".hold": hold,
     ".allocate": allocate,
     ".print": print_much,
     ".give": give_much,

@@ -300,11 +300,11 @@ def test_counting_an_access_does_not_wait_for_a_writer(kind, request):
     def hold():
         with facts.writing():
             inside.set()
-            done.wait(20)
+            done.wait(60)
 
     holder = threading.Thread(target=hold)
     holder.start()
-    inside.wait(20)
+    assert inside.wait(60)
     assert facts.touch(["f1"], at=NOW) is False
     done.set()
     holder.join()

@@ -420,7 +420,7 @@ def test_a_flipped_bit_anywhere_never_reaches_an_answer(tmp_path, kind, suffix, 
         file.write_bytes(damaged)
         database = SqliteDatabase(str(path))
         database.prefetch(resident=resident)
-        for _ in range(200):  # a resident file is verified in the background
+        for _ in range(3000):  # a resident file is verified in the background
             same(database)
             if not file.exists():
                 break
@@ -453,7 +453,7 @@ reader.MIN_INDEXED_ROWS = {reader.MIN_INDEXED_ROWS}
 resident_vectors.MAX_RESIDENT_CHUNKS = reader.MAX_RESIDENT_CHUNKS = {reader.MAX_RESIDENT_CHUNKS}
 database = SqliteDatabase({str(path)!r})
 database.prefetch(resident=True)
-for _ in range(200):
+for _ in range(1000):
     same(database)
     if any(method.startswith("index") for method in indexed.search_methods(database)):
         break

@@ -406,7 +406,7 @@ def test_a_writer_extends_in_the_background_and_at_exit(tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     server = SqliteDatabase(str(tmp_path / "weft.db"))
     server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not all(method.startswith("index") for method in search_methods(server)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert [method.split()[2] for method in search_methods(server)] == ["209", "209", "200"]

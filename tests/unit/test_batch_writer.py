@@ -34,7 +34,7 @@ class Waiting(FakeEmbedder):
 
     def embed(self, texts, *, kind="document"):
         if not self.begun:
-            self.begun.append(self.may_begin.wait(20))
+            self.begun.append(self.may_begin.wait(60))
         vectors = super().embed(texts, kind=kind)
         with self.given:
             self.given.notify_all()
@@ -42,7 +42,7 @@ class Waiting(FakeEmbedder):
 
     def wait_for(self, count):
         with self.given:
-            return self.given.wait_for(lambda: len(self.seen) >= count, timeout=20)
+            return self.given.wait_for(lambda: len(self.seen) >= count, timeout=60)
 
     def beginning_at(self, place, documents):
         """Yield documents; the model may begin when one is asked for."""
