@@ -8,6 +8,8 @@ import numpy as np
 import psycopg
 
 from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
+from weft.store.shared.merging import tie_rank
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
 ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
@@ -89,6 +91,7 @@ class _Sqlite:
     def __init__(self, path):
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         add_packing_functions(self.db)
+        add_chunk_list_functions(self.db)
         self._spaces = dict(self.db.execute("SELECT number, name FROM namespace"))
 
     def tables(self):
@@ -112,8 +115,20 @@ class _Sqlite:
             casts["description"] = f"iif(typeof(description) = 'text', description, ({title}))"
         if table == "chunk":
             casts["terms"] = "unpack_terms(terms, text)"
-        columns = [casts.get(c, c) for c in columns]
-        return self.db.execute(f"SELECT {space}, {', '.join(columns)} FROM {table}")
+        names = [casts.get(c, c) for c in columns]
+        yield from self.db.execute(f"SELECT {space}, {', '.join(names)} FROM {table}")
+        if table == "claim":
+            yield from self._derived_claims()
+
+    def _derived_claims(self):
+        """Yield the claims that relations list, as a server has them."""
+        rows = self.db.execute(
+            "SELECT s.namespace, k.number, s.key, t.key, r.type, k.id"
+            " FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target"
+            " JOIN json_each(list_chunks(r.chunks)) AS l JOIN chunk AS k ON k.number = l.value"
+        )
+        for space, chunk, source, target, type, id in rows:
+            yield space, chunk, "*", source, target, type, 1.0, "", tie_rank(id), ""
 
     def postings(self, chunks):
         found = set()

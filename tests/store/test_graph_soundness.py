@@ -110,6 +110,7 @@ def test_a_graph_with_merges_aliases_and_imports_is_sound(database, path):
 
 STRAY = "(SELECT number FROM chunk WHERE text LIKE 'AS.%')"
 LEDGER, PARIS = (f"(SELECT number FROM entity WHERE key = '{key}')" for key in ("ledger", "paris"))
+ONE = "(source, target, code) = (SELECT source, target, code FROM relation WHERE length(chunks) = 1 LIMIT 1)"
 DAMAGE = {
     "entities lost": ("DELETE FROM entity WHERE key = 'ledger'", "1 entity is missing"),
     "an entity nobody named": (
@@ -138,15 +139,12 @@ DAMAGE = {
     "counted wrong": (f"UPDATE mention SET count = count + 1 WHERE entity = {PARIS}", "mentions are wrong"),
     "about nothing": ("UPDATE mention SET about = 0", "mentions are wrong"),
     "another order": ("UPDATE mention SET place = 7", "mentions are wrong"),
-    "derived claims lost": (f"DELETE FROM claim WHERE origin = '*' AND source = {PARIS}", "derived claims are missing"),
-    "stray claims": (
-        f"INSERT INTO claim VALUES (1, {STRAY}, '*', {LEDGER}, {PARIS}, 'mentions', 1.0, '', 0, '')",
-        "1 derived claim should not exist",
+    "derived claims lost": (
+        f"UPDATE relation SET chunks = x'' WHERE source = {PARIS} AND chunks <> x''",
+        "derived claims are missing",
     ),
-    "derived claims of another weight": (
-        f"UPDATE claim SET weight = 4.0 WHERE origin = '*' AND source = {LEDGER}",
-        "derived claims are wrong",
-    ),
+    "stray claims": (f"UPDATE relation SET chunks = x'01FE01' WHERE {ONE}", "1 derived claim should not exist"),
+    "a claim of another chunk": (f"UPDATE relation SET chunks = x'FF01' WHERE {ONE}", "1 derived claim is wrong"),
     "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not match chunk or kind"),
     "claims of another namespace": (
         "UPDATE claim SET namespace = 2 WHERE namespace = 1 AND origin = 'triples'",
@@ -154,7 +152,7 @@ DAMAGE = {
     ),
     "relations lost": (f"DELETE FROM relation WHERE target = {PARIS}", "relations are missing"),
     "a relation nobody claimed": (
-        f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 1, 0)",
+        f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 1, 0, x'')",
         "1 relation should not exist",
     ),
     "a relation into another namespace": (
@@ -230,12 +228,21 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
     store.write(make_batch("a", ["Paris is a city."]))
     assert database.check() == []
     damage(path, "INSERT INTO name VALUES (1, 1, 'a'), (2, 1, 'b')")
-    damage(path, "INSERT INTO claim VALUES (1, 1, '*', 1, 2, 'mentions', 1.0, '', 0, '')")
+    damage(
+        path,
+        "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason)"
+        " VALUES (1, 1, 'e1', 'a', 1, 'a', ''), (2, 1, 'e2', 'b', 1, 'b', '')",
+    )
+    damage(path, "INSERT INTO relation VALUES (1, 2, 1, 2.0, 1, 0, x'01')")
 
-    assert len(database.check()) == 2
+    assert [problem.what for problem in database.check()] == [
+        "2 entities should not exist",
+        "1 derived claim should not exist",
+        "1 relation should not exist",
+    ]
     database.repair()
     assert database.check() == []
-    assert content(path)["claim"] == set()  # and no number of a key without a use
+    assert content(path)["relation"] == set()
 
 
 @pytest.mark.parametrize("name", ["O'Brien", "Schindler's List", "The Lady's Maids", "Rock'n'Roll", "D’Artagnan"])
@@ -274,7 +281,7 @@ def test_many_chunks_are_compared_in_batches(database, path):
 
     assert [problem.what for problem in database.check()] == [
         "1 entity has a wrong number of mentions",
-        "600 relations are missing",
+        "900 derived claims are missing",
     ]
     database.repair()
     assert content(path) == before

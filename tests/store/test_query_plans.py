@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from weft.store.sql_files import load_queries, load_schema
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
 BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", "posting"}
@@ -22,13 +23,13 @@ WHOLE = {
     "all_keys": "check",
     "all_chunk_numbers": "check",
     "all_entities": "check",
+    "all_packed_claims": "check",
     "all_pairs": "check",
     "all_relations": "check",
     "misplaced_nominations": "check",
     "nomination_kinds": "check",
     "delete_postings": "repair",
     "delete_all_unused_names": "repair",
-    "delete_derived_claims": "repair",
     "delete_entities": "repair",
     "delete_resolved_claims": "repair",
     "delete_resolved_aliases": "repair",
@@ -88,7 +89,8 @@ HUB = {
         "links_at": "when a page with this title appears or disappears",
     },
     ("claim", "source target code"): {
-        "pair_support": "counted to 256, and the largest",
+        "packed_support": "counted to 256, and the largest",
+        "all_pairs": "check",
         "relation_claims": "the heaviest, up to a limit",
     },
     ("mention", "entity"): {
@@ -111,7 +113,9 @@ HUB = {
         "as many as it has names",
     ),
     ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
-    ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
+    ("relation", "source"): dict.fromkeys(
+        ("count_relations", "all_relations", "all_packed_claims", "all_pairs"), "stats, check"
+    ),
     ("relation", "source weight"): {"links_of": "the heaviest, up to a limit"},
     ("relation", "target weight"): {"links_of": "the heaviest, up to a limit"},
     ("relation", "source code weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
@@ -140,6 +144,7 @@ def plans():
     """By statement, how SQLite looks things up, without statistics, as in every store of ours."""
     db = apsw.Connection(":memory:")
     add_packing_functions(db)
+    add_chunk_list_functions(db)
     for name in ("vec_distance_cosine", "vec_bit", "vec_distance_hamming", "vec_quantize_binary"):
         db.create_scalar_function(name, lambda *vectors: 0.0)
     db.execute(load_schema("sqlite"))
@@ -171,6 +176,7 @@ def test_what_goes_with_a_row_is_found_by_an_index():
     """Deleting a chunk or an entity looks for its rows in every table that refers to it."""
     db = apsw.Connection(":memory:")
     add_packing_functions(db)
+    add_chunk_list_functions(db)
     db.execute(load_schema("sqlite"))
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         indexes = [row[1] for row in db.execute(f"PRAGMA index_list ({table})")]

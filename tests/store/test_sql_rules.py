@@ -57,6 +57,9 @@ ONLY_SQLITE = {
     "vectors_after": "vectors in memory",
     "vector_chunks": "vectors in memory",
     "namespace_state": "read indexes beside the file",
+    "all_packed_claims": "packed claims",
+    "packed_support": "packed claims",
+    "write_packed_relation": "packed claims",
     "defer_chunks": "first loads",
     "deferred_chunk": "first loads",
     "deferred_chunks": "first loads",
@@ -96,6 +99,10 @@ ONLY_SQLITE = {
 
 
 ONLY_POSTGRES = {
+    "all_derived_claims_in": "derived claims are rows",
+    "delete_derived_claims": "derived claims are rows",
+    "pair_support": "derived claims are rows",
+    "write_relation": "derived claims are rows",
     "append_postings": "postings of many terms in one statement",
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",

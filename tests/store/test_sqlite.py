@@ -19,6 +19,7 @@ from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, St
 from weft.store.memory.store import MemoryDatabase
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect, migration
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
@@ -112,6 +113,7 @@ def test_schema_and_migrations_give_the_same_tables():
         db = apsw.Connection(":memory:")
         add_migration_functions(db)
         add_packing_functions(db)
+        add_chunk_list_functions(db)
         for text in statements:
             db.execute(text, {"after": 0, "until": 0})
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]

@@ -155,6 +155,13 @@ class PostgresSession:
         return {key: key for key in keys}
 
     @property
+    def packs_claims(self) -> bool:
+        return False
+
+    def packed_claims(self, namespace: Namespace, name: str) -> None:
+        return None
+
+    @property
     def defers_graph(self) -> bool:
         return False
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from weft.extract.mentions import ChunkMentions, find_mentions, may_mention
+from weft.extract.mentions import ChunkMentions, Match, find_mentions, may_mention
 from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
 from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
@@ -60,6 +60,8 @@ class Read(NamedTuple):
     claims: tuple[Claim, ...]
     """Claims derived from its mentions."""
     is_new: bool
+    old: tuple[Claim, ...] = ()
+    """Claims derived from its mentions before, if the store does not have them."""
 
 
 class MentionChanges:
@@ -78,12 +80,22 @@ class MentionChanges:
         """Change of the number of mentions and chunks, by entity."""
         self._deleted: list[dict[str, Any]] = []
         self._new: list[dict[str, Any]] = []
+        self._kept: dict[int, dict[str, MentionRow]] = {}
+        """Mentions of chunks before entities were deleted, which deletes their mentions."""
 
-    def remove(self, chunk: int) -> None:
-        """Subtract a chunk that is about to be deleted from the counts."""
-        for mention in self._old([chunk])[chunk].values():
+    def remove(self, chunk: int) -> tuple[Claim, ...]:
+        """Subtract a chunk that is about to be deleted from the counts; return its derived claims, as in `Read.old`."""
+        old = self._old([chunk])[chunk]
+        for mention in old.values():
             self._count(mention.entity, -mention.count, -1)
         self._whole.pop(chunk, None)
+        if not (old and self._db.packs_claims):
+            return ()
+        return _old_claims(read_texts(self._db, [chunk], namespace=self._namespace)[chunk].text, old)
+
+    def keep(self, chunks: Collection[int]) -> None:
+        """Read the mentions of chunks before entities are deleted."""
+        self._kept |= self._old([chunk for chunk in chunks if chunk not in self._kept])
 
     def reread(self, chunk: int, *, is_new: bool) -> None:
         """Mark a chunk to be read for all names."""
@@ -146,7 +158,8 @@ class MentionChanges:
         matches = match_names(found, known)
         if chunk not in self._about and self._names[chunk].isdisjoint(key for key, _, _ in matches):
             return None
-        if not set(match_names(found, old)) <= set(matches):
+        before = match_names(found, old)
+        if not set(before) <= set(matches):
             self._whole[chunk] = False
             return None
         named = find_mentions(text.text, known=known, about=about, found=found, matches=matches)
@@ -154,7 +167,8 @@ class MentionChanges:
             return None
         numbers = {**new, **{key: mention.entity for key, mention in old.items()}}
         self._write(chunk, id=text.id, named=named, about=about, old=old, numbers=numbers)
-        return Read(chunk, text.id, named.claims, is_new=False)
+        was = _old_claims(text.text, old, found=found, matches=before) if self._db.packs_claims else ()
+        return Read(chunk, text.id, named.claims, is_new=False, old=was)
 
     def _read_whole(
         self, chunks: Collection[int], *, names: NameSet | None, numbers: Mapping[str, int] | None
@@ -172,7 +186,8 @@ class MentionChanges:
             about = subjects[chunk]
             named = find_mentions(text, known=known, about=about, found=found[chunk])
             self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
-            reads.append(Read(chunk, id, named.claims, is_new=self._whole[chunk]))
+            was = _old_claims(text, old[chunk], found=found[chunk]) if old[chunk] and self._db.packs_claims else ()
+            reads.append(Read(chunk, id, named.claims, is_new=self._whole[chunk], old=was))
         return reads
 
     def _possible_keys(self, found: Collection[LazyWords]) -> set[str]:
@@ -213,7 +228,9 @@ class MentionChanges:
 
     def _old(self, chunks: Collection[int]) -> defaultdict[int, dict[str, MentionRow]]:
         found: defaultdict[int, dict[str, MentionRow]] = defaultdict(dict)
-        values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
+        found |= {chunk: self._kept[chunk] for chunk in chunks if chunk in self._kept}
+        chunks = [chunk for chunk in chunks if chunk not in self._kept]
+        values = {"namespace": self._namespace, "chunks": json.dumps(chunks)}
         for chunk, key, entity, count, about in self._db.run("chunk_mentions", values) if chunks else ():
             found[chunk][key] = MentionRow(entity, count, bool(about))
         return found
@@ -228,6 +245,18 @@ class MentionChanges:
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
         return dict(self._db.run("known_keys", values))
+
+
+def _old_claims(
+    text: str,
+    old: Mapping[str, MentionRow],
+    *,
+    found: LazyWords | None = None,
+    matches: Sequence[Match] | None = None,
+) -> tuple[Claim, ...]:
+    """Return the claims that were derived from the stored mentions of a chunk."""
+    about = {key for key, mention in old.items() if mention.about}
+    return find_mentions(text, known=old, about=about, found=found or LazyWords(text), matches=matches).claims
 
 
 def find_key_prefixes(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:

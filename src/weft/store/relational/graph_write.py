@@ -97,6 +97,7 @@ class GraphChanges:
         self._new_claims: list[dict[str, Any]] = []
         self._mentions = MentionChanges(db, namespace=namespace)
         self._links = LinkChanges(db, namespace=namespace)
+        self._packed = db.packed_claims(namespace, name)
         self._new_chunks: list[int] = []
         self._only_adds = True
         """True while the transaction adds new chunks and changes nothing else."""
@@ -119,7 +120,9 @@ class GraphChanges:
         self._released |= {key for claim in claims for key in (claim.source, claim.target)}
         self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
         self._links.remove(chunk)
-        self._mentions.remove(chunk)
+        derived = self._mentions.remove(chunk)
+        if self._packed is not None:
+            self._pairs |= self._packed.replace(chunk, old=derived, new=())
 
     def nominate(
         self, chunk: int, *, id: str, document: int, extraction: Extraction, is_new: bool, origin: str = ""
@@ -193,12 +196,7 @@ class GraphChanges:
         rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
         self._add_mentions(changed.created, has_older=self._chunks_before() > deferred)
-        for key in sorted(changed.deleted):
-            values = {"namespace": self._namespace, "key": key}
-            entity = {"namespace": self._namespace, "entity": self._db.one("entity_by_key", values)}
-            for (chunk,) in self._db.run("entity_chunks", entity):
-                self._mentions.reread(chunk, is_new=False)
-            self._db.run("delete_entity", values)
+        self._delete_entities(changed.deleted)
         self._write_heads(changed.written | changed.deleted)
         self._derive_claims(self._mentions)
         self._write_relations()
@@ -209,7 +207,8 @@ class GraphChanges:
         values = {"namespace": self._namespace}
         if self._db.defers_graph:
             self._db.run("forget_deferred", values)
-        self._db.run("delete_derived_claims", values)
+        if self._packed is None:
+            self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)  # mentions and relations are deleted with them
         self._db.run("delete_resolved_claims", values)
         self._db.run("delete_resolved_aliases", values)
@@ -225,7 +224,9 @@ class GraphChanges:
             for (chunk,) in chunks:
                 mentions.reread(chunk, is_new=True)
             self._derive_claims(mentions)
-            self._pairs.clear()  # all pairs are read from the claims below
+            if self._packed is not None:
+                self._packed.write(self._pairs)
+            self._pairs.clear()  # those of claims are read below
         for pairs in batched(self._db.stream("all_pairs", values)):
             self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
@@ -350,6 +351,19 @@ class GraphChanges:
         deleted = {key for key in before if not after[key].exists}
         return EntityChanges(created=new.keys() - before.keys(), deleted=deleted, written=set(new))
 
+    def _delete_entities(self, keys: Collection[str]) -> None:
+        """Delete entities with their mentions and relations; their chunks are read again."""
+        named: set[int] = set()
+        for key in keys:
+            values = {"namespace": self._namespace, "key": key}
+            entity = {"namespace": self._namespace, "entity": self._db.one("entity_by_key", values)}
+            named.update(chunk for (chunk,) in self._db.run("entity_chunks", entity))
+        self._mentions.keep(named)
+        for chunk in named:
+            self._mentions.reread(chunk, is_new=False)
+        for key in sorted(keys):
+            self._db.run("delete_entity", {"namespace": self._namespace, "key": key})
+
     def _write_heads(self, keys: Collection[str]) -> None:
         """Write the entity that each of these keys, and each alias of them, resolves to."""
         affected, frontier = set(keys), set(keys)
@@ -408,6 +422,10 @@ class GraphChanges:
     def _derive_claims(self, mentions: MentionChanges) -> None:
         """Write the mentions of chunks and the claims derived from them."""
         for reads in mentions.settle():
+            if self._packed is not None:
+                for read in reads:
+                    self._pairs |= self._packed.replace(read.chunk, old=read.old, new=read.claims)
+                continue
             old = self._claims([read.chunk for read in reads if not read.is_new])
             for read in reads:
                 self._change_claims(read.chunk, read.claims, id=read.id, origin=DERIVED, old=old[read.chunk])
@@ -447,6 +465,9 @@ class GraphChanges:
 
     def _write_relations(self) -> None:
         """Update the relations of the collected pairs from their claims."""
+        if self._packed is not None:
+            self._packed.write(self._pairs)
+            return
         deleted, written = [], []
         for pairs in batched(sorted(self._pairs)):
             rows = self._db.run("pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from weft.records import Filter, Problem, Ranking, StoredModel, Vector
+from weft.records import Claim, Filter, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
@@ -65,6 +65,16 @@ class TermChanges(Protocol):
         """Write the collected changes."""
 
 
+class PackedClaims(Protocol):
+    """Collects changes to derived claims that are lists in the rows of relations."""
+
+    def replace(self, chunk: int, *, old: Iterable[Claim], new: Iterable[Claim]) -> set[Any]:
+        """Replace the derived claims of a chunk; return the relations that change."""
+
+    def write(self, pairs: Collection[Any]) -> None:
+        """Update relations from the collected claims and the stated ones."""
+
+
 class Session(Protocol):
     """One transaction."""
 
@@ -99,6 +109,13 @@ class Session(Protocol):
 
     def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
         """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
+
+    @property
+    def packs_claims(self) -> bool:
+        """True if derived claims are lists in the rows of relations, False if they are rows of `claim`."""
+
+    def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims | None:
+        """Return a collector of changes to packed claims of a namespace; None if derived claims are not packed."""
 
     @property
     def defers_graph(self) -> bool:

@@ -16,6 +16,7 @@ from weft.store.sql_files import load_queries
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
+from weft.store.sqlite.packed_claims import PackedClaims
 from weft.store.sqlite.postings import (
     TermChanges,
     derive_postings,
@@ -98,6 +99,13 @@ class SqliteSession:
             )
             found = dict(self.run("name_numbers", values))
         return found
+
+    @property
+    def packs_claims(self) -> bool:
+        return True
+
+    def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims:
+        return PackedClaims(self, namespace=namespace, name=name)
 
     @property
     def defers_graph(self) -> bool:

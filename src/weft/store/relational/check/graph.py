@@ -46,11 +46,13 @@ def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Pr
     if is_deferred(db, namespace):
         return []
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
-    chunks = _Chunks()
+    chunks = _Chunks(db, namespace=namespace)
     for rows in batched(db.stream("all_chunk_numbers", {"namespace": namespace}), BATCH_CHUNKS):
         numbers = [number for (number,) in rows]
         chunks.compare(db, numbers, namespace=namespace, known=known)
         chunks.compare_links(LinkChanges(db, namespace=namespace), numbers)
+    if db.packs_claims:
+        chunks.compare_sum(db, namespace=namespace)
     findings = [
         _check_statements(db, namespace, claims=chunks.misplaced),
         *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
@@ -118,13 +120,44 @@ class Tally:
         return text
 
 
+class Sum:
+    """Number and sum of hashes of rows in any order."""
+
+    def __init__(self) -> None:
+        self.count = self.hashes = 0
+
+    def add(self, rows: Iterable[Hashable]) -> None:
+        """Add rows."""
+        for row in rows:
+            self.count += 1
+            self.hashes += hash(row)
+
+
+@dataclass
+class Unlisted:
+    """Chunks that claim a relation which does not list all of them."""
+
+    listed: set[int]
+    number: int = 0
+    """Number of the others that were read."""
+
+
 class _Chunks:
     """Mentions and derived claims of the chunks read so far, compared with the stored ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self.mentions, self.claims, self.links = Tally(), Tally(), Tally()
+        rows = db.stream("all_packed_claims", {"namespace": namespace}) if db.packs_claims else ()
+        self.unlisted = {
+            Pair(source, target, type): Unlisted(set(chunks))
+            for source, target, type, listed, size in rows
+            if size > len(chunks := json.loads(listed))
+        }
+        """Relations with a list of chunks that is not complete."""
         self.counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Number of mentions and of mentioning chunks, by key."""
+        self.sum = Sum()
+        """Sum of all derived claims: they are too many to be kept."""
         self.misplaced = 0
         """Claims without the namespace and tie rank of their chunk."""
 
@@ -144,6 +177,11 @@ class _Chunks:
                 self.counts[key][0] += count
                 self.counts[key][1] += 1
             claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
+            self.sum.add(
+                (chunk, c.source, c.target, c.type)
+                for c in named.claims
+                if not self._is_unlisted(chunk, Pair(c.source, c.target, c.type))
+            )
         chunks = json.dumps(list(numbers))
         stored = (
             ((chunk, owner, key), (count, bool(about), rank))
@@ -152,11 +190,35 @@ class _Chunks:
             )
         )
         self.mentions.compare(mentions.items(), stored)
-        rows = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
-        found = (((chunk, source, target, type), (weight, text)) for chunk, source, target, type, weight, text in rows)
-        self.claims.compare(claims.items(), found)
+        if not db.packs_claims:
+            rows = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
+            stated = (
+                ((chunk, source, target, type), (weight, text)) for chunk, source, target, type, weight, text in rows
+            )
+            self.claims.compare(claims.items(), stated)
         places = json.dumps([(chunk, tie_rank(id)) for chunk, (_, id) in texts.items()])
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
+
+    def compare_sum(self, db: Session, *, namespace: Namespace) -> None:
+        """Compare the derived claims of all chunks with those that relations list."""
+        found = Sum()
+        for source, target, type, listed, size in db.stream("all_packed_claims", {"namespace": namespace}):
+            chunks = json.loads(listed)
+            found.add((chunk, source, target, type) for chunk in chunks)
+            if size > len(chunks):  # of the others it has the number
+                unlisted = self.unlisted[Pair(source, target, type)]
+                self.claims.wrong += unlisted.number != size - len(chunks)
+        self.claims.missing = max(0, self.sum.count - found.count)
+        self.claims.extra = max(0, found.count - self.sum.count)
+        self.claims.wrong += self.sum.count == found.count and self.sum.hashes != found.hashes
+
+    def _is_unlisted(self, chunk: int, pair: Pair) -> bool:
+        """Return True, and count the chunk, if its relation has a list of chunks without it that is not complete."""
+        unlisted = self.unlisted.get(pair)
+        if unlisted is None or chunk in unlisted.listed:
+            return False
+        unlisted.number += 1
+        return True
 
     def compare_links(self, changes: LinkChanges, numbers: Collection[int]) -> None:
         """Resolve the links of these chunks and compare the result with the stored claims and aliases."""

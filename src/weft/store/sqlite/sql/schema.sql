@@ -105,8 +105,8 @@ CREATE TABLE term (
 ) STRICT, WITHOUT ROWID;
 
 -- Entities, mentions and relations.
--- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
--- `relation` are derived from all of them and from `edit`, and are updated by every write.
+-- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention` and `relation` are derived
+-- from all of them and from `edit`, and are updated by every write.
 
 -- Numbers of the keys of names. A key without a nomination, a stated claim and an entity has no row.
 CREATE TABLE name (
@@ -149,10 +149,10 @@ CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extrac
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself; *: derived from mentions
+    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     source INTEGER NOT NULL,               -- source and target are numbers of keys
     target INTEGER NOT NULL,
-    code ANY NOT NULL,                     -- 0 and 1 for the derived types, else the type
+    code ANY NOT NULL,                     -- 0 and 1 for the types that are also derived, else the type
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL,                -- first 32 bits of the chunk's id, for ties
@@ -162,9 +162,8 @@ CREATE TABLE claim (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX claim_by_pair ON claim (source, target, code, weight DESC, place, chunk);
-CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin NOT IN ('', '*');
-CREATE INDEX claim_given ON claim (source, target, code, weight DESC) WHERE origin <> '*';
-CREATE INDEX claim_by_target ON claim (target) WHERE origin <> '*'; -- no query needs derived claims
+CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin <> '';
+CREATE INDEX claim_by_target ON claim (target);
 
 CREATE TABLE entity (
     number INTEGER PRIMARY KEY,            -- that of its key in `name`
@@ -205,6 +204,7 @@ CREATE TABLE relation (
     support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
     place INTEGER NOT NULL,                -- first bits of both ids, for ties
     type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
+    chunks BLOB NOT NULL DEFAULT x'',      -- packed list of the chunks that it is derived from (`chunk_lists`)
     PRIMARY KEY (source, target, code)
 ) STRICT, WITHOUT ROWID;
 

@@ -37,7 +37,7 @@ CROSS JOIN entity_vector AS v ON v.model = :model AND v.chunk = c.number;
 -- name: import_names
 SELECT origin FROM nomination WHERE namespace = :namespace AND origin <> '' AND kind <> 'anchor'
 UNION
-SELECT origin FROM claim WHERE namespace = :namespace AND origin NOT IN ('', '*')
+SELECT origin FROM claim WHERE namespace = :namespace AND origin <> ''
     AND NOT (origin >= '@' AND origin < 'A')
 ORDER BY 1;
 

@@ -33,13 +33,12 @@ FROM claim AS c CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t
 WHERE c.chunk >= :chunk AND +c.namespace = :namespace;
 
 -- name: delete_unused_names
--- Derived claims need no look: both of their ends are entities.
 DELETE FROM name
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
     AND NOT EXISTS (SELECT 1 FROM entity WHERE number = name.number)
     AND NOT EXISTS (SELECT 1 FROM nomination WHERE key = name.number)
     AND NOT EXISTS (SELECT 1 FROM claim WHERE source = name.number)
-    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number AND origin <> '*');
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number);
 
 -- name: document_nominations
 SELECT w.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number JOIN name AS w ON w.number = n.key
@@ -64,7 +63,7 @@ WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 -- name: origin_claims
 SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
 FROM claim AS c JOIN name AS s ON s.number = c.source JOIN name AS t ON t.number = c.target
-WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '*');
+WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 
 -- name: delete_origin
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
@@ -248,47 +247,49 @@ INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk
 -- name: count_mentions
 UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
 
--- name: pair_support
--- For pairs of entities: number of claiming chunks, at most 256, and the largest stated weight.
-SELECT s.number, t.number, p.type, s.key, t.key,
-    (SELECT count(*) FROM (
+-- name: packed_support
+-- For pairs of entities: the packed chunks that derive it, the chunks that state it, at most 256, and the largest weight.
+SELECT s.number, t.number, p.type, s.key, t.key, r.chunks,
+    (SELECT json_group_array(chunk) FROM (
         SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
         WHERE source = s.number AND target = t.number AND code = p.code
         LIMIT 256
     )),
-    (SELECT max(weight) FROM claim
-     WHERE source = s.number AND target = t.number AND code = p.code AND origin <> '*')
+    (SELECT max(weight) FROM claim INDEXED BY claim_by_pair
+     WHERE source = s.number AND target = t.number AND code = p.code)
 FROM (
     SELECT value ->> 0 AS source, value ->> 1 AS target, value ->> 2 AS type,
         CASE value ->> 2 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE value ->> 2 END AS code
     FROM json_each(:pairs)
 ) AS p
 CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.source  -- CROSS keeps the join order
-CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target;
+CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target
+LEFT JOIN relation AS r ON r.source = s.number AND r.target = t.number AND r.code = p.code;
 
 -- name: claims_of_keys
--- Stated claims of new entities, which derived claims do not have yet.
+-- Claims of new entities.
 SELECT w.key, t.key, c.type FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c ON c.source = w.number AND c.origin <> '*' CROSS JOIN name AS t ON t.number = c.target
+CROSS JOIN claim AS c ON c.source = w.number CROSS JOIN name AS t ON t.number = c.target
 UNION
 SELECT s.key, w.key, c.type FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c ON c.target = w.number AND c.origin <> '*' CROSS JOIN name AS s ON s.number = c.source;
+CROSS JOIN claim AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source;
 
 -- name: delete_relation
 DELETE FROM relation
 WHERE source = :source AND target = :target
     AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
 
--- name: write_relation
-INSERT INTO relation (source, target, code, weight, support, place)
+-- name: write_packed_relation
+INSERT INTO relation (source, target, code, weight, support, place, chunks)
 VALUES (
     :source, :target, CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END,
-    :weight, :support, :place
+    :weight, :support, :place, :chunks
 )
-ON CONFLICT (source, target, code) DO UPDATE SET weight = excluded.weight, support = excluded.support
-WHERE weight <> excluded.weight OR support <> excluded.support;
+ON CONFLICT (source, target, code) DO UPDATE SET
+    weight = excluded.weight, support = excluded.support, chunks = excluded.chunks
+WHERE weight <> excluded.weight OR support <> excluded.support OR chunks <> excluded.chunks;
 
 -- name: write_entity_vector
 INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
@@ -526,19 +527,31 @@ SELECT s.id, t.id, r.type, r.weight
 FROM near AS t CROSS JOIN far AS s CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
 -- name: relation_claims
--- For each position, source, target and type: the claims of largest weight, as a JSON list.
-SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
+-- For each position, source, target and type: the claims of largest weight, as a JSON list. Derived ones weigh 1.
+SELECT w.place, w.source, w.target, (
     SELECT json_group_array(json_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
-        SELECT claim.weight, k.id, k.number, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
-        FROM claim JOIN chunk AS k ON k.number = claim.chunk
-        WHERE claim.source = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 1)
-            AND claim.target = (SELECT number FROM name WHERE namespace = :namespace AND key = w.value ->> 2)
-            AND claim.code = CASE w.value ->> 3 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE w.value ->> 3 END
-        ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
+        SELECT * FROM (
+            SELECT claim.weight, k.id, k.number, claim.description, claim.extractor AS by, claim.origin
+            FROM claim INDEXED BY claim_by_pair JOIN chunk AS k ON k.number = claim.chunk
+            WHERE claim.source = w.from_number AND claim.target = w.to_number AND claim.code = w.code
+            ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
+            LIMIT :limit
+        )
+        UNION ALL
+        SELECT 1.0, k.id, k.number, '', NULL, '*'
+        FROM relation AS r JOIN json_each(list_chunks(r.chunks)) AS l JOIN chunk AS k ON k.number = l.value
+        WHERE r.source = w.from_number AND r.target = w.to_number AND r.code = w.code
+        ORDER BY 1 DESC, 2, 6
         LIMIT :limit
     ) AS c
 )
-FROM json_each(:claims) AS w;
+FROM (
+    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target,
+        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 1) AS from_number,
+        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number,
+        CASE value ->> 3 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE value ->> 3 END AS code
+    FROM json_each(:claims)
+) AS w;
 
 -- name: described_entities
 SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
@@ -578,9 +591,9 @@ ORDER BY n.type;
 -- Number of stated relations of each type. One index scan over stated claims.
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
-    FROM claim INDEXED BY claim_given
+    FROM claim INDEXED BY claim_by_pair
     CROSS JOIN entity AS s ON s.number = claim.source CROSS JOIN entity AS t ON t.number = claim.target
-    WHERE s.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
+    WHERE s.namespace = :namespace AND s.head <> t.head
 ) AS c
 GROUP BY c.type
 ORDER BY c.type;

@@ -20,11 +20,24 @@ SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM ent
 
 -- name: all_pairs
 -- Claims summed up by relation: number of claiming chunks and largest stated weight.
-SELECT s.key, t.key, c.type, count(DISTINCT c.chunk), max(CASE WHEN c.origin <> '*' THEN c.weight END)
-FROM name AS s CROSS JOIN claim AS c ON c.source = s.number CROSS JOIN name AS t ON t.number = c.target
+SELECT s.key, t.key, p.type, max(p.support), max(p.weight)
+FROM (
+    SELECT c.source, c.target, c.type, count(DISTINCT c.chunk) AS support, max(c.weight) AS weight
+    FROM name AS n CROSS JOIN claim AS c ON c.source = n.number
+    WHERE n.namespace = :namespace
+    GROUP BY c.source, c.target, c.type
+    UNION ALL
+    SELECT r.source, r.target, r.type, count_chunks(r.chunks, (
+        SELECT json_group_array(c.chunk) FROM claim AS c
+        WHERE c.source = r.source AND c.target = r.target AND c.code = r.code
+    )), NULL
+    FROM name AS n CROSS JOIN relation AS r ON r.source = n.number
+    WHERE n.namespace = :namespace AND r.chunks <> x''
+) AS p
+CROSS JOIN name AS s ON s.number = p.source CROSS JOIN name AS t ON t.number = p.target
 WHERE s.namespace = :namespace
-GROUP BY s.key, t.key, c.type
-ORDER BY s.key, t.key, c.type;
+GROUP BY s.key, t.key, p.type
+ORDER BY s.key, t.key, p.type;
 
 -- name: all_relations
 SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
@@ -36,11 +49,10 @@ ORDER BY s.key, t.key, r.type;
 SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place FROM json_each(:chunks) AS k
 CROSS JOIN mention AS m ON m.chunk = k.value JOIN entity AS e ON e.number = m.entity;
 
--- name: all_derived_claims_in
-SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description FROM json_each(:chunks) AS k
-CROSS JOIN claim AS c ON c.chunk = k.value
-CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
-WHERE c.origin = '*';
+-- name: all_packed_claims
+SELECT s.key, t.key, r.type, list_chunks(r.chunks), count_chunks(r.chunks, '[]')
+FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number CROSS JOIN entity AS t ON t.number = r.target
+WHERE s.namespace = :namespace AND r.chunks <> x'';
 
 -- name: misplaced_claims
 -- Claims without the namespace or the tie rank of their chunk.
@@ -70,16 +82,13 @@ UPDATE nomination SET vote = :vote, rank = :rank
 WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace) AND kind = :kind
     AND (vote <> :vote OR rank <> :rank);
 
--- name: delete_derived_claims
-DELETE FROM claim WHERE origin = '*' AND chunk IN (SELECT number FROM chunk WHERE namespace = :namespace);
-
 -- name: delete_all_unused_names
 DELETE FROM name
 WHERE namespace = :namespace
     AND NOT EXISTS (SELECT 1 FROM entity WHERE number = name.number)
     AND NOT EXISTS (SELECT 1 FROM nomination WHERE key = name.number)
     AND NOT EXISTS (SELECT 1 FROM claim WHERE source = name.number)
-    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number AND origin <> '*');
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number);
 
 -- name: delete_entities
 DELETE FROM entity WHERE namespace = :namespace;

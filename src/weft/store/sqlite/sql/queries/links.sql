@@ -35,26 +35,26 @@ CROSS JOIN nomination AS n ON n.key = w.number AND n.kind = 'section';
 -- Of pages and sections: whether a document has them, and whether a resolved link starts or ends there.
 SELECT k.value,
     EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND kind IN ('page', 'section')),
-    EXISTS (SELECT 1 FROM claim WHERE source = w.number AND origin <> '*' AND origin >= '@' AND origin < 'A')
-    OR EXISTS (SELECT 1 FROM claim WHERE target = w.number AND origin <> '*' AND origin >= '@' AND origin < 'A')
+    EXISTS (SELECT 1 FROM claim WHERE source = w.number AND origin >= '@' AND origin < 'A')
+    OR EXISTS (SELECT 1 FROM claim WHERE target = w.number AND origin >= '@' AND origin < 'A')
 FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
 -- name: links_by_stem
 SELECT c.chunk, s.key, w.key FROM json_each(:ranges) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key >= k.value ->> 0 AND w.key < k.value ->> 1
 CROSS JOIN claim AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source
-WHERE c.origin = '' AND c.origin <> '*'; -- the second condition allows the index
+WHERE c.origin = '';
 
 -- name: links_at
 -- Links whose resolved claims start or end at one of these keys.
 SELECT c.chunk, c.origin FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c INDEXED BY claim_given
-    ON c.source = w.number AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
+CROSS JOIN claim AS c INDEXED BY claim_by_pair
+    ON c.source = w.number AND c.origin >= '@' AND c.origin < 'A'
 UNION
 SELECT c.chunk, c.origin FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c ON c.target = w.number AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A';
+CROSS JOIN claim AS c ON c.target = w.number AND c.origin >= '@' AND c.origin < 'A';
 
 -- name: chunk_links
 SELECT k.number, k.id, k.document, s.key, t.key, c.weight, c.description, c.extractor

@@ -1,0 +1,95 @@
+"""
+Derived claims of a SQLite file: each relation has a packed list of the chunks that claim it.
+
+Nearly all derived relations have one such chunk. So a list in the row of the relation takes four bytes, where a row of
+`claim` with its index takes sixty. The claims of a chunk are not stored: they follow from its text and its mentions.
+
+A list has at most `MAX_LISTED_CHUNKS`, those with the smallest ids; of the others it has the number. So writing and
+reading a relation of two popular names takes no longer than of two others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from weft.extract.mentions import MAX_SUPPORT, derived_weight
+from weft.records import Claim
+from weft.store.relational.graph_write import Pair, batched
+from weft.store.relational.session import Namespace, Session
+from weft.store.shared.merging import pair_tie_rank
+from weft.store.sqlite.chunk_lists import ChunkList, pack_chunks, unpack_chunks
+
+MAX_LISTED_CHUNKS = 32
+"""A few more than `describe` returns, so that some may be deleted."""
+
+
+class PackedClaims:
+    """Collects the derived claims that a transaction adds and removes, and writes their relations."""
+
+    def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
+        self._db = db
+        self._namespace = namespace
+        self._name = name
+        self._added: dict[Pair, list[int]] = defaultdict(list)
+        self._removed: dict[Pair, list[int]] = defaultdict(list)
+
+    def replace(self, chunk: int, *, old: Iterable[Claim], new: Iterable[Claim]) -> set[Pair]:
+        """Replace the derived claims of a chunk; return the relations that change."""
+        before = {Pair(claim.source, claim.target, claim.type) for claim in old}
+        after = {Pair(claim.source, claim.target, claim.type) for claim in new}
+        for pair in after - before:
+            self._added[pair].append(chunk)
+        for pair in before - after:
+            self._removed[pair].append(chunk)
+        return before ^ after
+
+    def write(self, pairs: Collection[Pair]) -> None:
+        """Update relations from the collected claims and the stated ones."""
+        deleted: list[dict[str, Any]] = []
+        written: list[dict[str, Any]] = []
+        for part in batched(sorted(pairs)):
+            values = {"namespace": self._namespace, "pairs": json.dumps(part, ensure_ascii=False)}
+            rows = self._db.run("packed_support", values)
+            for source, target, type, source_key, target_key, packed, stated, weight in rows:
+                claimed = self._change(Pair(source_key, target_key, type), packed or b"")
+                support = claimed.size
+                if stated != "[]":
+                    support += len(set(json.loads(stated)).difference(claimed.numbers))
+                ends = {"source": source, "target": target, "type": type}
+                if not support:
+                    deleted.append(ends)
+                    continue
+                support = min(support, MAX_SUPPORT)
+                if weight is None:
+                    weight = derived_weight(type, support=support)
+                place = pair_tie_rank(self._name, source_key, target_key)
+                chunks = pack_chunks(claimed.numbers, size=claimed.size)
+                written.append({**ends, "weight": weight, "support": support, "place": place, "chunks": chunks})
+        self._db.run_many("delete_relation", deleted)
+        self._db.run_many("write_packed_relation", written)
+        self._added.clear()
+        self._removed.clear()
+
+    def _change(self, pair: Pair, packed: bytes) -> ChunkList:
+        """Return the list of a relation with the collected changes."""
+        added: Collection[int] = self._added.get(pair, ())
+        removed: Collection[int] = self._removed.get(pair, ())
+        old = unpack_chunks(packed)
+        unlisted = old.size - len(old.numbers)
+        numbers = {*old.numbers, *added}
+        unlisted -= sum(chunk not in numbers for chunk in removed) if unlisted else 0
+        numbers.difference_update(removed)
+        if len(numbers) > MAX_LISTED_CHUNKS:
+            listed = self._first(numbers)
+            unlisted += len(numbers) - len(listed)
+            return ChunkList(listed, len(listed) + unlisted)
+        return ChunkList(list(numbers), len(numbers) + unlisted)
+
+    def _first(self, chunks: Collection[int]) -> list[int]:
+        """Return the chunks with the smallest ids."""
+        values = {"namespace": self._namespace, "numbers": json.dumps(list(chunks))}
+        found = sorted((id, number) for number, id in self._db.run("chunk_ids", values))
+        return [number for _, number in found[:MAX_LISTED_CHUNKS]]
