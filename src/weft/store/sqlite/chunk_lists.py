@@ -39,6 +39,8 @@ def add_chunk_list_functions(db: apsw.Connection) -> None:
 def pack_chunks(numbers: Iterable[int], *, size: int = 0) -> bytes:
     """Return the packed form of different numbers; `size` is larger than their number if some are left out."""
     ordered = sorted(numbers)
+    if len(ordered) == 1 and size < 2:  # hot: nearly all lists
+        return _pack_one(ordered[0])
     packed = bytearray()
     if size > len(ordered):
         packed.append(0)
@@ -62,6 +64,14 @@ def unpack_chunks(packed: bytes) -> ChunkList:
         else:
             size = next(values, 0)
     return ChunkList(numbers, max(size, len(numbers)))
+
+
+def _pack_one(value: int) -> bytes:
+    if value < 1 << 14:
+        return bytes((value,) if value < 128 else (128 | value & 127, value >> 7))
+    packed = bytearray()
+    _append(packed, value)
+    return bytes(packed)
 
 
 def _append(packed: bytearray, value: int) -> None:

@@ -53,7 +53,7 @@ class PackedClaims:
         for part in batched(sorted(pairs)):
             values = {"namespace": self._namespace, "pairs": json.dumps(part, ensure_ascii=False)}
             rows = self._db.run("packed_support", values)
-            for source, target, type, source_key, target_key, packed, stated, weight in rows:
+            for source, target, type, source_key, target_key, packed, stated, weight in rows:  # hot loop
                 claimed = self._change(Pair(source_key, target_key, type), packed or b"")
                 support = claimed.size
                 if stated != "[]":
@@ -75,8 +75,10 @@ class PackedClaims:
 
     def _change(self, pair: Pair, packed: bytes) -> ChunkList:
         """Return the list of a relation with the collected changes."""
-        added: Collection[int] = self._added.get(pair, ())
-        removed: Collection[int] = self._removed.get(pair, ())
+        added = self._added.get(pair, [])
+        removed = self._removed.get(pair, [])
+        if not (packed or removed or len(added) > MAX_LISTED_CHUNKS):  # hot: nearly all relations are new
+            return ChunkList(added, len(added))
         old = unpack_chunks(packed)
         unlisted = old.size - len(old.numbers)
         numbers = {*old.numbers, *added}
