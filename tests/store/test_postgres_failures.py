@@ -234,7 +234,6 @@ def test_namespaces_of_the_other_nodes_are_listed(database, store, dead_node, ca
 def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):
     """Another thread uses the only connection."""
     monkeypatch.setattr(connect, "MAX_CONNECTIONS", 1)
-    monkeypatch.setattr(connect, "MAX_WAIT_SECONDS", 0.2)
     database = PostgresDatabase(postgres_dsn)
     errors = []
 
@@ -245,6 +244,8 @@ def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, 
             errors.append(str(error))
 
     with database.store("default").reading():
+        (pool,) = database._connections._pools.values()
+        pool.timeout = 0.1  # for the other thread; opening the connection may take longer
         thread = threading.Thread(target=ask)
         thread.start()
         thread.join()

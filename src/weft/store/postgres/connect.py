@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector
+from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -28,6 +29,7 @@ from weft.store.postgres.failures import (
     translated_errors,
     writer_busy,
 )
+from weft.store.postgres.part_readers import MAX_PART_READERS, PartReaders, ReaderThreads
 from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import read_models
@@ -76,7 +78,9 @@ class Connections:
         self._dsn = dsn
         self._samples: Samples = {}
         self._local = threading.local()
-        self._pools: dict[str, ConnectionPool[psycopg.Connection[TupleRow]]] = {}
+        self._pools: dict[tuple[str, int], ConnectionPool[psycopg.Connection[TupleRow]]] = {}
+        """Pools by address and size: one for transactions, one for readers of parts."""
+        self._reader_threads = ReaderThreads()
         self._lock = threading.Lock()
         self._closed = False
         self._replica = replica
@@ -222,6 +226,7 @@ class Connections:
 
     def close(self) -> None:
         """Close all pools."""
+        self._reader_threads.close()
         with self._lock:
             self._closed = True
             while self._pools:
@@ -258,25 +263,58 @@ class Connections:
             message = "cannot open a write transaction inside another transaction of the same thread"
             raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
-        with self._connection(dsn, begin) as db:
+        with self._connection(dsn, begin, MAX_CONNECTIONS) as db:
+            readers = self._part_readers(db, namespace, dsn) if begin == BEGIN_READ else None
             try:
-                session = PartedSession(
-                    db, samples=self._samples, is_snapshot=begin == BEGIN_READ, has_citus=self.has_citus
-                )
+                session = self._session(db, begin, readers)
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
             except psycopg.Error as error:
-                if is_lost(error, db):
+                if is_lost(error, db) or (readers and any(reader.is_closed() for reader in readers.sessions.values())):
                     raise connection_lost(display_address(dsn), error, is_committing=is_committing) from error
                 if node := failed_node(error):
                     raise node_unreachable(display_address(dsn), node, namespace) from error
                 raise
             finally:
                 self._local.session = None
+                if readers:
+                    readers.close()
                 _roll_back(db)
+
+    def _session(
+        self, db: psycopg.Connection[TupleRow], begin: str, readers: PartReaders[PartedSession] | None = None
+    ) -> PartedSession:
+        is_snapshot = begin == BEGIN_READ
+        return PartedSession(
+            db, samples=self._samples, is_snapshot=is_snapshot, has_citus=self.has_citus, readers=readers
+        )
+
+    def _part_readers(
+        self, db: psycopg.Connection[TupleRow], namespace: str, dsn: str
+    ) -> PartReaders[PartedSession] | None:
+        """Return the readers of a transaction, if it is one of a single namespace."""
+        if not namespace:
+            return None
+
+        def export() -> str:
+            found = db.execute("SELECT pg_export_snapshot()").fetchone()
+            return str(found[0]) if found else ""
+
+        @contextmanager
+        def open_reader(snapshot: str) -> Iterator[PartedSession]:
+            with self._connection(dsn, BEGIN_READ, MAX_PART_READERS) as own:
+                try:
+                    own.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot), prepare=False)
+                    session = self._session(own, BEGIN_READ)
+                    session.join(namespace)
+                    yield session
+                finally:
+                    _roll_back(own)
+
+        return PartReaders(self._reader_threads, export_snapshot=export, open_reader=open_reader)
 
     @contextmanager
     def _bound(self, session: PartedSession, namespace: str) -> Iterator[PartedSession]:
@@ -297,39 +335,39 @@ class Connections:
         self._local.namespace = namespace
 
     @contextmanager
-    def _connection(self, dsn: str, begin: str) -> Iterator[psycopg.Connection[TupleRow]]:
+    def _connection(self, dsn: str, begin: str, size: int) -> Iterator[psycopg.Connection[TupleRow]]:
         """Take a connection from the pool and begin a transaction."""
         if self._closed:
             raise StoreError("the store is closed", hint="open the store again")
         with translated_errors(display_address(dsn)):
-            pool = self._pool(dsn)
+            pool = self._pool(dsn, size)
             try:
                 db = _begin(pool, begin)
             except PoolTimeout as error:
                 with psycopg.connect(
                     dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS
                 ):  # raises the actual error, which the pool hides
-                    raise pool_exhausted(display_address(dsn), MAX_CONNECTIONS) from error
+                    raise pool_exhausted(display_address(dsn), size) from error
             try:
                 yield db
             finally:
                 pool.putconn(db)
 
-    def _pool(self, dsn: str) -> ConnectionPool[psycopg.Connection[TupleRow]]:
+    def _pool(self, dsn: str, size: int) -> ConnectionPool[psycopg.Connection[TupleRow]]:
         with self._lock:
-            if dsn not in self._pools:
+            if (dsn, size) not in self._pools:
                 with psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS):
                     pass  # raises the reason of a failure; a pool would keep trying
-                self._pools[dsn] = ConnectionPool(
+                self._pools[dsn, size] = ConnectionPool(
                     dsn,
                     kwargs={"autocommit": True},
                     min_size=0,
-                    max_size=MAX_CONNECTIONS,
+                    max_size=size,
                     timeout=MAX_WAIT_SECONDS,
                     configure=_configure,
                     open=True,
                 )
-            return self._pools[dsn]
+            return self._pools[dsn, size]
 
 
 def _generation(session: PartedSession, namespace: str) -> float:

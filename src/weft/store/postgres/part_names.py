@@ -21,3 +21,8 @@ def part_of(namespace: str, document_id: str, parts: int) -> str:
 def is_own(name: str, namespace: str) -> bool:
     """Return True if `name` is a namespace or one of its parts."""
     return bool(namespace) and (name == namespace or name.startswith(namespace + SEPARATOR))
+
+
+def part_place(part: str) -> int:
+    """Return the number of a part, from its name."""
+    return int(part.rpartition(SEPARATOR)[2])

@@ -31,12 +31,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
 from weft.store.postgres.part_names import is_own, part_names, part_of
 from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
+from weft.store.postgres.part_readers import PartReaders
 from weft.store.postgres.session import STREAM_ROWS, PostgresSession, statement
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
 
@@ -49,14 +50,18 @@ NO_DOCUMENT = {"title": "", "metadata": "{}", "content_hash": "", "unit": ""}
 NO_CHUNK = {"heading": "[]", "text": "", "terms": "{}", "length": 0, "start_time": None, "end_time": None}
 """Columns of a chunk that only its part has."""
 
+Result = TypeVar("Result")
+
 Route = Callable[["PartedSession", str, Mapping[str, Any], Sequence[str]], list[Row]]
 
 
 class PartedSession(PostgresSession):
     """Runs statements by name in a namespace that may have several parts."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: Any, readers: PartReaders[PartedSession] | None = None, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        self._readers = readers
+        """Read parts at once; None in a transaction that can see changes, and in the sessions of readers."""
         self._home = ""
         self._bound = ""
         """The home, or the part to which row security is bound."""
@@ -75,6 +80,20 @@ class PartedSession(PostgresSession):
     def bind(self, namespace: str) -> None:
         self._home = self._bound = namespace
         super().bind(namespace)
+
+    def join(self, namespace: str) -> None:
+        """Make this the session of a reader of parts; row security is bound by its first statement."""
+        self._home = namespace
+
+    def each(self, parts: Sequence[str], read: Callable[[PartedSession, str], Result]) -> list[Result]:
+        """Return what `read` returns for each part, in their order; in a snapshot the parts are read at once."""
+        if self._readers is None or len(parts) < 2:
+            return [read(self, part) for part in parts]
+        return self._readers.each(self, parts, count=len(self._names(self._home)), read=read)
+
+    def is_closed(self) -> bool:
+        """Return True if the connection was lost."""
+        return bool(self._db.closed)
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
         if name in ROUTES and (parts := self._parts_of(values)):
@@ -271,20 +290,19 @@ class PartedSession(PostgresSession):
     # ── vectors and keywords ────────────────────────────────────────────────────────────────────
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-        def search(part: str, count: int, kept: Filter) -> Ranking:
-            return vectors.search(self, part, vector, model=model, limit=count, where=kept)
+        def search(db: PartedSession, part: str) -> tuple[Ranking, Ranking]:
+            found = vectors.search(db, part, vector, model=model, limit=limit, where=where)
+            if found.hits or not where:
+                return found, found
+            return found, vectors.search(db, part, vector, model=model, limit=1, where=Filter())
 
         parts = self._names(str(namespace))
         if not parts:
             return super().search_vector(namespace, vector, model=model, limit=limit, where=where)
-        found = [search(part, limit, where) for part in parts]
-        if where and any(ranking.hits for ranking in found):  # without hits, a part returned no statistics either
-            alone = [
-                ranking if ranking.hits else search(part, 1, Filter())
-                for part, ranking in zip(parts, found, strict=True)
-            ]
-            return merge_vectors(found, statistics=alone, limit=limit)
-        return merge_vectors(found, statistics=found, limit=limit)
+        found, statistics = zip(*self.each(parts, search), strict=True)
+        if not any(ranking.hits for ranking in found):
+            return merge_vectors(found, statistics=found, limit=limit)
+        return merge_vectors(found, statistics=statistics, limit=limit)
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         home = super().describe_search(namespace, model=model)
@@ -306,17 +324,17 @@ class PartedSession(PostgresSession):
             return super().search_keyword(
                 namespace, query_terms, limit=limit, where=where, chunks=chunks, length=length
             )
-        counts: Counter[str] = Counter()
-        for part in parts:
-            counts.update(terms.read_first(self, part, list(dict.fromkeys(query_terms)))[0])
-        found = [
-            terms.search(
-                self, part, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks,
+        wanted, counts = list(dict.fromkeys(query_terms)), Counter[str]()
+        for some, _ in self.each(parts, lambda db, part: terms.read_first(db, part, wanted)):
+            counts.update(some)
+
+        def search(db: PartedSession, part: str) -> Ranking:
+            return terms.search(
+                db, part, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks,
                 frequencies=counts,
-            )
-            for part in parts
-        ]  # fmt: skip
-        return merge_keywords(found, limit=limit)
+            )  # fmt: skip
+
+        return merge_keywords(self.each(parts, search), limit=limit)
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]:
         self._bind_to({"namespace": namespace})  # the snapshot keeps rows by the binding
@@ -331,16 +349,19 @@ class PartedSession(PostgresSession):
         if not parts:
             return super().count_terms(namespace, query_terms)
         counts: Counter[str] = Counter()
-        for part in parts:
-            counts.update(super().count_terms(part, query_terms))
+        for some in self.each(parts, lambda db, part: PostgresSession.count_terms(db, part, query_terms)):
+            counts.update(some)
         return dict(counts)
 
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
     ) -> dict[str, set[int]]:
+        def find(db: PartedSession, part: str) -> dict[str, set[int]]:
+            return PostgresSession.find_chunks_with_terms(db, part, wanted, before=before)
+
         found: dict[str, set[int]] = {name: set() for name in wanted}
-        for part in self._names(str(namespace)) or [str(namespace)]:
-            for name, numbers in super().find_chunks_with_terms(part, wanted, before=before).items():
+        for some in self.each(self._names(str(namespace)) or [str(namespace)], find):
+            for name, numbers in some.items():
                 found[name] |= numbers
         return found
 
@@ -409,7 +430,7 @@ class PartedTermChanges:
 
 def every(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
     """Run a statement in every part; return all rows."""
-    return [row for part in parts for row in db._run_at(part, name, values)]
+    return [row for rows in db.each(parts, lambda db, part: db._run_at(part, name, values)) for row in rows]
 
 
 def by_ids(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
@@ -417,11 +438,11 @@ def by_ids(db: PartedSession, name: str, values: Mapping[str, Any], parts: Seque
     wanted: dict[str, list[str]] = defaultdict(list)
     for id in json.loads(values["ids"]):
         wanted[part_of(values["namespace"], id, len(parts))].append(id)
-    return [
-        row
-        for part, ids in sorted(wanted.items())
-        for row in db._run_at(part, name, {**values, "ids": json.dumps(ids)})
-    ]
+
+    def read(db: PartedSession, part: str) -> list[Row]:
+        return db._run_at(part, name, {**values, "ids": json.dumps(wanted[part])})
+
+    return [row for rows in db.each(sorted(wanted), read) for row in rows]
 
 
 def by_id(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
