@@ -28,7 +28,9 @@ QUESTIONS = ("auth service", "paris database", "密钥", "sr 052 oauth")
 QUESTION = (np.array([1, 2, 3]) / np.sqrt(14)).astype(np.float32)
 FILTERS = (EVERYTHING, Filter(source_prefix="Doc"), Filter(documents=(document_id("default", "Doc One"),)))
 
-TEXT = re.compile(r"weft\.(label|posting|term|chunk_vector)\b|(?<!:)\b(text|terms|heading|start_time),|metadata")
+TEXT = re.compile(
+    r"weft\.(label|posting|term|chunk_vector)\b|(?<!:)\b(text|terms|heading|start_time)(,| \|\|)|metadata"
+)
 """Tables and columns that only parts have."""
 
 OF_A_PART = {
