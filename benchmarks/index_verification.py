@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from weft.store.sqlite.index.contents import SegmentContents
-from weft.store.sqlite.index.segments import IndexFolder
+from weft.store.read_index.contents import SegmentContents
+from weft.store.read_index.segments import IndexFolder
 
 RUNS = 4
 
@@ -21,7 +21,7 @@ RUNS = 4
 def main() -> None:
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 109
     with tempfile.TemporaryDirectory() as name:
-        folder = IndexFolder(str(Path(name) / "weft.db"))
+        folder = IndexFolder(Path(name) / "weft.db.index")
         folder.path.mkdir()
         (folder.path / "all.segment").write_bytes(os.urandom(size * 1_000_000))
         listed = folder.checksum_file("all.segment")

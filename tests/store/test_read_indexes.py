@@ -25,11 +25,11 @@ from indexed import (
 )
 
 from weft.records import Filter
+from weft.store.read_index.hnsw import EARLY_STRIDE, arrange, make_graph
 from weft.store.sqlite import session, vectors
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import builder
 from weft.store.sqlite.index import reader as index_reader
-from weft.store.sqlite.index.hnsw import EARLY_STRIDE, arrange, make_graph
 
 pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 

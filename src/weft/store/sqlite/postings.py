@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import Filter, Ranking
 from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.blobs import read_entries
+from weft.store.shared.blobs import read_entries
 from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
 CHUNKS_PER_BLOCK = 256

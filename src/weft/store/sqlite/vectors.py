@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Row, Session
-from weft.store.sqlite.blobs import compare_vectors, read_matrix
+from weft.store.shared.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
 SCAN_BATCH_VECTORS = 4096

@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import WeftError
+from weft.store.read_index.chunk_ids import pack_ids, write_chunk_ids
+from weft.store.read_index.hnsw import add_vectors, make_graph
+from weft.store.read_index.postings_file import PostingArrays, read_postings
+from weft.store.read_index.postings_merge import invert_chunks, merge_postings
+from weft.store.read_index.segments import Manifest, Segment
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite.index import reader
-from weft.store.sqlite.index.chunk_ids import pack_ids, write_chunk_ids
-from weft.store.sqlite.index.hnsw import add_vectors, make_graph
-from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
-from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 from weft.store.sqlite.index.reader import ReadIndexes
-from weft.store.sqlite.index.segments import Manifest, Segment
 from weft.store.sqlite.index.targets import (
     Target,
     can_index,

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from weft.rank.fuse import order
 from weft.records import Hit
+from weft.store.read_index.chunk_ids import unpack_ids
+from weft.store.read_index.maxscore import RankedChunks, rank
+from weft.store.read_index.postings_file import PostingArrays
 from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.index.chunk_ids import unpack_ids
-from weft.store.sqlite.index.maxscore import RankedChunks, rank
 from weft.store.sqlite.index.memtable import TermRows
-from weft.store.sqlite.index.postings_file import PostingArrays
 
 
 class KeywordSearch:

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import term_scores
 from weft.records import Vector
+from weft.store.read_index.chunk_ids import pack_ids
+from weft.store.read_index.maxscore import RankedChunks
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Row, Session
-from weft.store.sqlite.blobs import read_matrix
-from weft.store.sqlite.index.chunk_ids import pack_ids
-from weft.store.sqlite.index.maxscore import RankedChunks
+from weft.store.shared.blobs import read_matrix
 from weft.store.sqlite.index.targets import Target, count_rows, last_number, read_rows
 
 MAX_MEMTABLE_ROWS = 16_384

@@ -11,22 +11,23 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from weft.rank.bm25 import ceiling, idf
 from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
+from weft.store.read_index.contents import DamagedFile, SegmentContents
+from weft.store.read_index.hnsw import HnswSegments
+from weft.store.read_index.postings_file import PostingArrays, read_postings
+from weft.store.read_index.segments import IndexFolder, Manifest
 from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.blobs import compare_vectors, read_matrix
+from weft.store.shared.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks
-from weft.store.sqlite.index.contents import DamagedFile, SegmentContents
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
-from weft.store.sqlite.index.hnsw import HnswSegments
 from weft.store.sqlite.index.keyword_search import KeywordSearch
 from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
-from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
 from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentVectors
-from weft.store.sqlite.index.segments import IndexFolder, Manifest
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
 from weft.store.sqlite.vectors import search_chunks
 
@@ -82,7 +83,7 @@ class ReadIndexes:
 
     def __init__(self, db: str, *, on_stale: Callable[[], None]) -> None:
         self._on_stale = on_stale
-        self.folder = IndexFolder(db)
+        self.folder = IndexFolder(Path(db + ".index"))
         self.contents = SegmentContents(self.folder.path)
         self.is_usable = db != ":memory:"
         self._is_prefetched = False

@@ -19,8 +19,8 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
+from weft.store.read_index.segments import Manifest, Segment
 from weft.store.relational.session import Namespace, Row, Session
-from weft.store.sqlite.index.segments import Manifest, Segment
 
 TargetKind: TypeAlias = Literal["vectors", "keywords", "entities"]
 

@@ -1,5 +1,5 @@
 """
-Segments, manifests and the folder of read indexes next to a SQLite file.
+Segments, manifests and the folder of read indexes.
 
 A manifest lists the segments of one target. Example of `vectors-1-3.json`, shortened:
 
@@ -107,8 +107,8 @@ class Manifest:
 class IndexFolder:
     """Folder of the read indexes. It is created with the first index and may be deleted at any time."""
 
-    def __init__(self, db: str) -> None:
-        self.path = Path(db + ".index")
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     def manifest_path(self, name: str) -> Path:
         return self.path / f"{name}.json"
