@@ -11,6 +11,7 @@ embedding (hybrid, mix; `named` asks for a record by name): the median over roun
 all.
 `CPU` is the processor time of a question in milliseconds, client and server together, with embedding; it can be
 compared on a busy machine too. It needs a server on the same machine, with Linux.
+`PostgreSQL, read indexes` is the same server asked by a process with read indexes, as `weft serve` has them.
 `statements` is the median number of statements that one question of the method `mix` sends to the server.
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
@@ -62,6 +63,8 @@ from weft.testing import FakeEmbedder, _direction
 from weft.text.analyzer import count_terms, query_terms, terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
+
+INDEXED = "PostgreSQL, read indexes"
 
 GROUP = 64
 """Documents in a transaction."""
@@ -205,9 +208,18 @@ def file_questions(path: str) -> Questions:
 
 
 def measure(
-    name: str, database: Database, db: str, asked: Questions, *, repeat: int, embedder: Any, profile: bool = False
+    name: str,
+    database: Database,
+    db: str,
+    asked: Questions,
+    *,
+    repeat: int,
+    embedder: Any,
+    profile: bool = False,
+    index_dir: str = "none",
 ) -> dict[str, str]:
-    """Return the figures of one store."""
+    """Return the figures of one store. With an `index_dir`, the server is asked with read indexes."""
+    fill_indexes(database)
     store = database.store("default")
     everything, some, vectors = Filter(), asked.where, asked.vectors
     chunks = store.stats().chunks
@@ -221,7 +233,8 @@ def measure(
             lambda q: store.search_keyword(query_terms(q), limit=100, where=everything), asked.plain, repeat
         ),
     }
-    with Engine(read_settings({"store.db": db}), embedder=embedder) as engine:
+    with Engine(read_settings({"store.db": db, "store.index_dir": index_dir}), embedder=embedder) as engine:
+        fill_indexes(engine.database)
         figures["hybrid"] = timed(lambda q: engine.query(q, method="hybrid"), asked.plain, repeat)
         figures["mix"] = timed(lambda q: engine.query(q, method="mix"), asked.plain, repeat)
         figures["mix, named"] = (
@@ -232,6 +245,18 @@ def measure(
         if "://" in db:
             figures["statements"] = count_statements(engine, asked.plain, profile=profile)
     return figures
+
+
+def fill_indexes(database: Database) -> None:
+    """Start the read indexes of a server, if there is a folder for them, and wait until they are filled."""
+    indexes = getattr(getattr(database, "_connections", None), "indexes", None)
+    if isinstance(database, SqliteDatabase) or indexes is None:
+        return
+    start = time.perf_counter()
+    database.prefetch(resident=True)
+    database.store("default").stats()
+    indexes.wait(3600)
+    print(f"read index: {database.store('default').stats().vector_search}, {time.perf_counter() - start:.1f} s")
 
 
 def count_statements(engine: Engine, questions: Sequence[str], *, profile: bool) -> str:
@@ -351,10 +376,17 @@ def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
         rate = file.store("default").stats().chunks / (time.perf_counter() - start)
         print(f"copied and compared: {rate:,.0f} chunks/s\n")
     asked, rows = file_questions(path), []
-    for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
-        figures = measure(name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile)
-        rows.append(figures)
-        database.close()
+    with tempfile.TemporaryDirectory() as folder:
+        indexed = PostgresDatabase(dsn, index_folder=Path(folder))
+        for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn), (INDEXED, indexed, dsn)):
+            index_dir = folder if name == INDEXED else "none"
+            rows.append(
+                measure(
+                    name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile,
+                    index_dir=index_dir,
+                )
+            )  # fmt: skip
+            database.close()
     print(to_table(rows), flush=True)
 
 
@@ -369,21 +401,23 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
     file, server = SqliteDatabase(path), PostgresDatabase(dsn)
+    index_dir = f"{folder}/indexes"
+    indexed = PostgresDatabase(dsn, index_folder=Path(index_dir))
     rows = []
-    for name, database, db_name in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
+    for name, database, db_name in (("SQLite", file, path), ("PostgreSQL", server, dsn), (INDEXED, indexed, dsn)):
         written = ""
         if database.store("default").stats().chunks < size:
             written = f"{size / fill(database.store('default'), size):,.0f}"
         figures = measure(
             name, database, db_name, made_questions(size), repeat=arguments.repeat, embedder=EMBEDDER,
-            profile=arguments.profile,
+            profile=arguments.profile, index_dir=index_dir if name == INDEXED else "none",
         )  # fmt: skip
         rows.append({**figures, "written/s": written})
     print(to_table(rows), flush=True)
     if arguments.tenants and size == arguments.sizes[-1]:
         print("\n" + tenants(server, file, arguments.tenants), flush=True)
-    file.close()
-    server.close()
+    for database in (file, server, indexed):
+        database.close()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from weft.store.shared.merging import tie_rank
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
-ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
+ASIDE = {"namespace", "change", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
 KEYWORD_INDEX = {"posting", "chunk_terms", "term"}

@@ -40,6 +40,8 @@ OF_A_PART = {
     "search_vector_among": "search",
     "search_vector_index": "search",
     "sample_vectors": "search",
+    "indexed_vectors": "read indexes, for one part",
+    "indexed_vectors_at": "read indexes, for one part",
     "term_counts": "search",
     "chunk_frequencies": "search",
     "first_postings": "search",

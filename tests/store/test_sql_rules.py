@@ -106,6 +106,13 @@ ONLY_POSTGRES = {
     "append_postings": "postings of many terms in one statement",
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",
+    "changes_since": "read indexes beside a serving process",
+    "drop_changes": "read indexes beside a serving process",
+    "indexed_terms": "read indexes beside a serving process",
+    "indexed_terms_at": "read indexes beside a serving process",
+    "indexed_vectors": "read indexes beside a serving process",
+    "indexed_vectors_at": "read indexes beside a serving process",
+    "write_change": "read indexes beside a serving process",
     "count_term": "postings of many terms in one statement",
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",
@@ -213,9 +220,9 @@ def test_both_databases_know_the_same_statements():
 
 @pytest.mark.parametrize("name", sorted(POSTGRES.keys() & SQLITE.keys() - OWN_VALUES.keys()))
 def test_statements_of_one_name_take_the_same_values(name):
-    """Callers know one set of values; the namespace is always among them, a sketch is for SQLite alone."""
+    """Callers know one set of values, and the namespace. Sketches are for SQLite alone, stamps for PostgreSQL."""
     postgres, sqlite = (set(PLACEHOLDER.findall(found[name])) for found in (POSTGRES, SQLITE))
-    assert postgres - {"namespace"} == sqlite - {"namespace", "sketch"}
+    assert postgres - {"namespace", "stamp"} == sqlite - {"namespace", "sketch"}
 
 
 # ── and they catch what does not ────────────────────────────────────────────────────────────────

@@ -32,6 +32,7 @@ from weft.temporary_files import temporary_file
 RESTRICTED = frozenset(
     {
         "store.replica",
+        "store.index_dir",
         "models.base_url",
         "models.cache_dir",
         "llm.base_url",

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -29,6 +30,7 @@ from weft.store.postgres.failures import (
     translated_errors,
     writer_busy,
 )
+from weft.store.postgres.index.registry import ReadIndexes
 from weft.store.postgres.part_readers import MAX_PART_READERS, PartReaders, ReaderThreads
 from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.vectors import Samples
@@ -71,8 +73,10 @@ class Connections:
     Reading transactions see a snapshot. Writers of one namespace wait for each other at its row.
     """
 
-    def __init__(self, dsn: str, *, replica: str = "") -> None:
+    def __init__(self, dsn: str, *, replica: str = "", index_folder: Path | None = None) -> None:
+        """Read indexes of large namespaces are files in `index_folder`; None disables read indexes."""
         self.where = display_address(dsn)
+        self.indexes = ReadIndexes(self, folder=index_folder, server=self.where) if index_folder else None
         self.has_citus = False
         """True if transaction settings must be propagated to Citus nodes."""
         self._dsn = dsn
@@ -225,7 +229,9 @@ class Connections:
                 raise not_administrator(self.where, db.info.user, action)
 
     def close(self) -> None:
-        """Close all pools."""
+        """Stop filling read indexes, and close all pools."""
+        if self.indexes:
+            self.indexes.close()
         self._reader_threads.close()
         with self._lock:
             self._closed = True
@@ -270,6 +276,8 @@ class Connections:
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
+                    if begin == BEGIN_WRITE:
+                        session.write_log()
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
             except psycopg.Error as error:
@@ -289,7 +297,12 @@ class Connections:
     ) -> PartedSession:
         is_snapshot = begin == BEGIN_READ
         return PartedSession(
-            db, samples=self._samples, is_snapshot=is_snapshot, has_citus=self.has_citus, readers=readers
+            db,
+            samples=self._samples,
+            is_snapshot=is_snapshot,
+            has_citus=self.has_citus,
+            indexes=self.indexes,
+            readers=readers,
         )
 
     def _part_readers(

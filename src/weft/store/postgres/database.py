@@ -48,8 +48,9 @@ class PostgresKeys(RelationalKeys):
 class PostgresDatabase:
     """Database on a server or a Citus cluster. An empty database gets its tables when it is first opened."""
 
-    def __init__(self, dsn: str, *, replica: str = "") -> None:
-        self._connections = Connections(dsn, replica=replica)
+    def __init__(self, dsn: str, *, replica: str = "", index_folder: Path | None = None) -> None:
+        """Servers keep read indexes in `index_folder`; None disables them."""
+        self._connections = Connections(dsn, replica=replica, index_folder=index_folder)
         try:
             with self._connections.bare() as db:
                 schema.prepare(db, where=self._connections.where)
@@ -72,7 +73,8 @@ class PostgresDatabase:
         return RelationalStore(self._connections, namespace=namespace)
 
     def prefetch(self, *, resident: bool = False) -> None:
-        return
+        if resident and self._connections.indexes:
+            self._connections.indexes.start()
 
     def namespaces(self) -> list[str]:
         self._connections.require_administrator("list namespaces")
@@ -92,7 +94,10 @@ class PostgresDatabase:
     def drop(self, namespace: str) -> bool:
         with self._connections.write(namespace) as db:
             db.run("delete_namespace", {"name": namespace})
-            return db.changes() > 0
+            dropped = db.changes() > 0
+        if self._connections.indexes:
+            self._connections.indexes.forget(namespace)
+        return dropped
 
     def check(self) -> list[Problem]:
         self._connections.require_administrator("check all namespaces")
@@ -141,6 +146,8 @@ class PostgresDatabase:
         with self._connections.bare() as db:
             for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():
                 db.execute(f'VACUUM (ANALYZE) weft."{table}"')
+        if self._connections.indexes:
+            self._connections.indexes.clear()
 
     def close(self) -> None:
         self._connections.close()

@@ -38,8 +38,8 @@ from weft.store.postgres import terms, vectors
 from weft.store.postgres.part_names import is_own, part_names, part_of
 from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
 from weft.store.postgres.part_readers import PartReaders
-from weft.store.postgres.session import STREAM_ROWS, PostgresSession, statement
-from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
+from weft.store.postgres.session import BINARY, STREAM_ROWS, PostgresSession, statement
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
 
 DEFAULT_PARTS = 1
 """Parts of a namespace that its first write creates."""
@@ -153,7 +153,7 @@ class PartedSession(PostgresSession):
         """Stream rows. Other statements may run in between, and row security is checked at each fetch."""
         self._streams += 1
         self._bind_to(values)
-        with self._db.cursor(name=f"weft_{self._streams}") as cursor:
+        with self._db.cursor(name=f"weft_{self._streams}", binary=name in BINARY) as cursor:
             cursor.execute(statement(name), values)
             while rows := cursor.fetchmany(STREAM_ROWS):
                 yield from rows
@@ -312,7 +312,7 @@ class PartedSession(PostgresSession):
         methods = {vectors.describe(self, part) for part in parts}
         return home._replace(vectors="exact" if methods == {"exact"} else max(methods))
 
-    def term_changes(self, namespace: Namespace) -> terms.TermChanges | PartedTermChanges:  # type: ignore[override]
+    def term_changes(self, namespace: Namespace) -> TermChanges:
         parts = self._names(str(namespace))
         return PartedTermChanges(self, parts=self._chunk_parts) if parts else super().term_changes(namespace)
 

@@ -16,13 +16,23 @@ from psycopg.rows import TupleRow
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
+from weft.store.postgres.change_log import TOUCHING, UNTRACKED, ChangeLog, LoggedTermChanges, Version
+from weft.store.postgres.index.namespace_index import NamespaceIndex
+from weft.store.postgres.index.registry import ReadIndexes
+from weft.store.postgres.part_names import SEPARATOR
 from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
-from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
 from weft.store.shared.half_precision import round_to_half
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
+
+LOGGED = TOUCHING | UNTRACKED | {"write_vector_by_id"}
+"""Statements that the change log notes."""
+
+BINARY = frozenset({"indexed_vectors"})
+"""Streamed statements whose rows are sent in binary format."""
 
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
@@ -45,16 +55,21 @@ class PostgresSession:
         samples: Samples,
         is_snapshot: bool = False,
         has_citus: bool = False,
+        indexes: ReadIndexes | None = None,
     ) -> None:
         self._db = db
         self.samples = samples
         self._has_citus = has_citus
+        self._indexes = indexes if is_snapshot else None
+        """Read indexes; None in a transaction that can see changes."""
         self._snapshot = Snapshot(self._execute) if is_snapshot else None
         """None in a transaction that can see changes."""
         self.added_chunks = 0
         """Chunks by which the namespace has grown in this transaction."""
         self.total_chunks = 0
         """Chunks of the namespace after its last change in this transaction; 0 without a change."""
+        self._log: dict[str, ChangeLog] = {}
+        """Changed chunks, by namespace."""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
@@ -66,9 +81,13 @@ class PostgresSession:
         return self._execute(name, values, dimension=dimension) if rows is None else rows
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
+        if name in LOGGED:
+            values = self._log_of(values).values(name, values)
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
         rows = cursor.fetchall() if cursor.description else []
+        if name in LOGGED:
+            self._log_of(values).note(name, values, rows)
         if name == "touch_namespace" and rows:
             self.added_chunks += values["chunks"]
             self.total_chunks = rows[0][0]
@@ -91,6 +110,8 @@ class PostgresSession:
 
     def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
+            if name == "write_vector":
+                self._log_of(rows[0]).add(row["chunk"] for row in rows)
             with self._db.cursor() as cursor:
                 cursor.executemany(statement(name), rows)
                 self._count(cursor)
@@ -168,6 +189,17 @@ class PostgresSession:
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Do nothing: the tables contain the keys."""
 
+    # ── change log ──────────────────────────────────────────────────────────────────────────────
+
+    def _log_of(self, values: Mapping[str, Any]) -> ChangeLog:
+        return self._log.setdefault(str(values["namespace"]), ChangeLog())
+
+    def write_log(self) -> None:
+        """Log the changed chunks before a commit. A namespace with several parts has no read index and no log."""
+        for namespace, log in self._log.items():
+            if SEPARATOR not in namespace and self.count_parts(namespace) == 1:
+                log.write(self, namespace)
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> PgVector:
@@ -186,13 +218,32 @@ class PostgresSession:
         return None
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-        return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
+        index = self._find_index(namespace, model=model)
+        found = vectors.search_read_index(self, index, namespace, vector, model=model, limit=limit, where=where)
+        return found or vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if model is None:
             return SearchMethods(vectors="", keywords="exact", entities="")
-        chunks, entities = vectors.describe(self, namespace), vectors.describe_facts(self, namespace)
-        return SearchMethods(vectors=chunks, keywords="exact", entities=entities)
+        entities = vectors.describe_facts(self, namespace)
+        if index := self._find_index(namespace, model=model):
+            chunks = f"read index of {index.chunks:,} chunks, {len(index.changed):,} changed"
+            return SearchMethods(vectors=chunks, keywords=chunks, entities=entities)
+        return SearchMethods(vectors=vectors.describe(self, namespace), keywords="exact", entities=entities)
+
+    def _find_index(self, namespace: Namespace, *, model: int | None = None) -> NamespaceIndex | None:
+        """Return the read index of a namespace at the version of this snapshot; None if there is none."""
+        if self._indexes is None or not self._indexes.is_started or SEPARATOR in str(namespace):
+            return None
+        rows = self.run("find_namespace", {"name": namespace})
+        if not rows or self.count_parts(namespace) > 1:
+            return None
+        return self._indexes.find(self, str(namespace), chunks=rows[0][2], model=model)
+
+    def version(self, namespace: Namespace) -> Version:
+        """Return the version of a namespace that the snapshot sees."""
+        assert self._snapshot is not None
+        return self._snapshot.version(str(namespace))
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
@@ -206,17 +257,20 @@ class PostgresSession:
 
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
-    def term_changes(self, namespace: Namespace) -> terms.TermChanges:
-        return terms.TermChanges(self, namespace=namespace)
+    def term_changes(self, namespace: Namespace) -> TermChanges:
+        return LoggedTermChanges(terms.TermChanges(self, namespace=namespace), self._log_of({"namespace": namespace}))
 
     def search_keyword(
         self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
-        return terms.search(
-            self, namespace, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks
-        )
+        counts: dict[str, Any] = {"total": chunks, "mean_length": length / chunks}
+        if index := self._find_index(namespace):
+            return index.search_keywords(self, namespace, query_terms, limit=limit, where=where, **counts)
+        return terms.search(self, namespace, query_terms, limit=limit, where=where, **counts)
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
+        if index := self._find_index(namespace):
+            return index.count_terms(query_terms)
         known = self.known_terms(namespace)
         missing = {term for term in query_terms if term not in known}
         known |= dict.fromkeys(missing, 0) | terms.count(self, namespace, missing)
@@ -233,7 +287,10 @@ class PostgresSession:
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
     ) -> dict[str, set[int]]:
-        found = terms.find_chunks_with_terms(self, namespace, wanted)
+        if index := self._find_index(namespace):
+            found = {name: index.find_chunks(groups) for name, groups in wanted.items()}
+        else:
+            found = terms.find_chunks_with_terms(self, namespace, wanted)
         return {name: {number for number in numbers if number < before} for name, numbers in found.items()}
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
@@ -251,4 +308,5 @@ class PostgresSession:
         return terms.are_sound(self, namespace)
 
     def rebuild_terms(self, namespace: Namespace) -> int:
+        self._log_of({"namespace": namespace}).add_all()
         return terms.rebuild(self, namespace)

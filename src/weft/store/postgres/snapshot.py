@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from weft.store.postgres.change_log import Version
 from weft.store.relational.session import Namespace, Row
 
 Run: TypeAlias = Callable[[str, Mapping[str, Any]], list[Row]]
@@ -16,6 +17,7 @@ class _Summary(NamedTuple):
     """Row of `namespace_summary`, as the rows of the statements that it replaces."""
 
     find_namespace: list[Row]
+    version: Version
     list_models: list[Row]
     find_calibration: list[Row]
     has_fact_links: list[Row]
@@ -54,6 +56,10 @@ class Snapshot:
             self._rows[key] = self._run(name, values)
         return list(self._rows[key])
 
+    def version(self, namespace: str) -> Version:
+        """Return the generation and the stamp of a namespace."""
+        return self._summary(namespace).version
+
     def known_terms(self, namespace: Namespace) -> dict[str, int]:
         """Return the document frequencies of terms, 0 for absent ones; those that are read are added."""
         return self._term_counts.setdefault((self._bound, namespace), {})
@@ -71,10 +77,11 @@ class Snapshot:
 
 def _to_summary(namespace: str, rows: list[Row]) -> _Summary:
     if not rows:
-        return _Summary([], [], [], [(False,)], [(False,)], False)
-    ((generation, chunks, length, parts, models, calibration, has_links, has_entities, has_descriptions),) = rows
+        return _Summary([], Version(0, 0), [], [], [(False,)], [(False,)], False)
+    ((generation, chunks, length, parts, stamp, models, calibration, has_links, has_entities, has_descriptions),) = rows
     return _Summary(
         find_namespace=[(namespace, generation, chunks, length, parts)],
+        version=Version(generation, stamp),
         list_models=[tuple(model) for model in json.loads(models)],
         find_calibration=[(calibration,)] if calibration is not None else [],
         has_fact_links=[(has_links,)],

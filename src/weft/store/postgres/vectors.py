@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.postgres.filters import filter_chunks
+from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.relational.session import Namespace, Row, Session
 
 MAX_EXACT_ROWS = 20_000
@@ -64,9 +65,29 @@ def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, li
         if allowed:
             ids = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": allowed.as_json})}
             rows = [(id, score) for id, score in rows if id in ids][:limit]
-    cosines = _sample(db, namespace, model=model, total=total) @ vector.astype(np.float32)
     hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
-    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
+    return _with_sample(db, namespace, vector, hits, model=model, total=total)
+
+
+def search_read_index(
+    db: _Session,
+    index: NamespaceIndex | None,
+    namespace: Namespace,
+    vector: Vector,
+    *,
+    model: int,
+    limit: int,
+    where: Filter,
+) -> Ranking | None:
+    """Rank the chunks that pass a filter by cosine with a read index; None if it cannot."""
+    if index is None:
+        return None
+    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+    options: dict[str, Any] = {"limit": limit, "where": where, "total": total, "max_exact": MAX_EXACT_ROWS}
+    found = index.search_vectors(db, namespace, vector, **options)
+    if found is None or index.graphs is None or total <= MAX_EXACT_ROWS:
+        return found
+    return _with_sample(db, namespace, vector, found.hits, model=model, total=total)
 
 
 def describe(db: _Session, namespace: Namespace) -> str:
@@ -109,6 +130,14 @@ def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, li
     candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
     db.set_index_scan(candidates=candidates, max_tuples=MAX_SCAN_TUPLES)
     return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
+
+
+def _with_sample(
+    db: _Session, namespace: Namespace, vector: Vector, hits: tuple[Hit, ...], *, model: int, total: int
+) -> Ranking:
+    """Return a ranking whose mean and deviation are those of a sample."""
+    cosines = _sample(db, namespace, model=model, total=total) @ vector.astype(np.float32)
+    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
 
 
 def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> NDArray[np.float32]:

@@ -41,16 +41,18 @@ class ChunkIds:
         if rest:
             raise ValueError("file of chunk ids has the wrong size")
         middle = count * NUMBER_TYPE.itemsize
-        self._numbers = np.asarray(content[:middle]).view(NUMBER_TYPE)
-        self._ids = np.asarray(content[middle:]).view(ID_TYPE)
-        self._first = int(self._numbers[0]) if count else 0
-        self._is_dense = count > 0 and int(self._numbers[-1]) - self._first == count - 1
+        self.numbers = np.asarray(content[:middle]).view(NUMBER_TYPE)
+        """Row numbers, ascending."""
+        self.ids = np.asarray(content[middle:]).view(ID_TYPE)
+        """Packed ids, parallel to `numbers`."""
+        self._first = int(self.numbers[0]) if count else 0
+        self._is_dense = count > 0 and int(self.numbers[-1]) - self._first == count - 1
         """True if the numbers have no gaps; the position then follows from the number."""
 
     def find(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return the packed ids of rows, which must all be in the file."""
-        places = numbers - self._first if self._is_dense else self._numbers.searchsorted(numbers)
-        return self._ids.take(places, mode="clip")
+        places = numbers - self._first if self._is_dense else self.numbers.searchsorted(numbers)
+        return self.ids.take(places, mode="clip")
 
 
 def write_chunk_ids(path: Path, numbers: Sequence[int], ids: NDArray[Any]) -> None:

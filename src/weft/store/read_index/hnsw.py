@@ -24,6 +24,8 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,12 @@ ADD_BATCH_VECTORS = 256
 
 COMPARE_BATCH_VECTORS = 8_192
 """Vectors compared with the cluster heads at once, which bounds memory."""
+
+
+@cache
+def is_available() -> bool:
+    """Return True if usearch is installed, by the extra `scale`."""
+    return find_spec("usearch") is not None
 
 
 class HnswSegments:

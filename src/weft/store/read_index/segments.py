@@ -44,7 +44,7 @@ from weft.private_files import make_private_folder
 
 FORMAT_VERSION = 4
 
-LEFTOVER_SUFFIXES = (".partial", ".segment", ".ids")
+LEFTOVER_SUFFIXES = (".partial", ".segment", ".ids", ".vectors")
 """Suffixes of the files that a build writes before its manifest."""
 
 HEAD_BYTES = 65_536
@@ -87,6 +87,8 @@ class Manifest:
     generation: int
     """Generation of the namespace after the build; a reader with an older snapshot may see rows not in the index."""
     segments: tuple[Segment, ...] = ()
+    stamp: int = 0
+    """Stamp of the namespace on a server at that generation; 0 beside a file."""
 
     @property
     def high(self) -> int:

@@ -17,7 +17,18 @@ CREATE TABLE weft.namespace (
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
     chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
     length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
-    parts integer NOT NULL DEFAULT 1       -- number of parts that the text is divided into; 0: a part
+    parts integer NOT NULL DEFAULT 1,      -- number of parts that the text is divided into; 0: a part
+    stamp bigint NOT NULL DEFAULT 0        -- random number of the last write: two histories never share one
+) /* by namespace */;
+
+-- Log of the chunks that writes have changed, for read indexes beside a serving process. Only the last writes are kept.
+CREATE TABLE weft.change (
+    namespace text COLLATE "C" NOT NULL,
+    generation bigint NOT NULL,            -- of the namespace after the write
+    since bigint NOT NULL,                 -- generation before the write
+    stamp bigint NOT NULL,                 -- of the namespace after the write
+    chunks bigint[],                       -- numbers of added, changed and deleted chunks; NULL: any chunk
+    PRIMARY KEY (namespace, generation)
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -324,6 +335,7 @@ CREATE TABLE weft.api_key (
 
 -- Foreign keys, added after the tables are distributed.
 
+ALTER TABLE weft.change ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.calibration ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.document ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.edit ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
@@ -428,6 +440,10 @@ ALTER TABLE weft.namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
 CREATE POLICY owner_reads ON weft.namespace FOR SELECT TO CURRENT_USER USING (TRUE);
+
+ALTER TABLE weft.change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.change FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.change USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.posting ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.posting FORCE ROW LEVEL SECURITY;

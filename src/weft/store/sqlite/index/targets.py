@@ -15,10 +15,9 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
+from weft.store.read_index.hnsw import is_available
 from weft.store.read_index.segments import Manifest, Segment
 from weft.store.relational.session import Namespace, Row, Session
 
@@ -50,10 +49,9 @@ class Target:
         return f"{self.kind}-{self.namespace}-{self.scope}"
 
 
-@cache
 def can_index(kind: TargetKind) -> bool:
     """Return True if the packages for an index are installed: vectors need the extra `scale`."""
-    return kind == "keywords" or find_spec("usearch") is not None
+    return kind == "keywords" or is_available()
 
 
 def find_targets(db: Session, *, min_rows: int) -> list[Target]:

@@ -22,7 +22,7 @@ SELECT namespace, generation, chunks, length, parts FROM weft.namespace WHERE na
 -- name: namespace_summary
 -- What several parts of a question read: counts, embedders, calibration, and whether there are fact links, entities
 -- and described names.
-SELECT n.generation, n.chunks, n.length, n.parts,
+SELECT n.generation, n.chunks, n.length, n.parts, n.stamp,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
             ORDER BY m.active DESC, m.fingerprint)
@@ -54,9 +54,9 @@ INSERT INTO weft.namespace (namespace, parts) VALUES (:name, :parts) ON CONFLICT
 
 -- name: touch_namespace
 UPDATE weft.namespace
-SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
+SET generation = generation + 1, stamp = :stamp, chunks = chunks + :chunks, length = length + :length
 WHERE namespace = :namespace
-RETURNING chunks;
+RETURNING chunks, generation;
 
 -- name: touch_part
 UPDATE weft.namespace SET chunks = chunks + :chunks, length = length + :length WHERE namespace = :namespace;
@@ -301,7 +301,8 @@ ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 -- name: write_vector_by_id
 INSERT INTO weft.chunk_vector (namespace, chunk, model, vector)
 SELECT c.namespace, c.number, :model::bigint, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
-ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
+ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector
+RETURNING chunk;
 
 -- name: find_unembedded
 SELECT c.id FROM weft.chunk AS c
@@ -450,7 +451,9 @@ SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
 SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
 
 -- name: set_counts
-UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE namespace = :namespace;
+UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1, stamp = :stamp
+WHERE namespace = :namespace
+RETURNING chunks, generation;
 
 -- name: count_documents
 SELECT count(*) FROM weft.document WHERE namespace = :namespace;
