@@ -3,9 +3,9 @@ Latency of searches in a namespace with several parts: parts read at once, and o
 
     python benchmarks/parts.py [--size 10000] [--parts 1 4 8] [--repeat 3] [--dsn postgresql://…]
 
-The documents and questions are those of `benchmarks/postgres.py`. Each question is asked both ways in turn, so that
-other load of the machine affects both. Cells are p50 / p95 in milliseconds, without embedding. The hits are compared
-with those of the namespace with the first number of parts.
+The documents and questions are those of `benchmarks/postgres.py`, without a graph, which is in one place anyway. Each
+question is asked both ways in turn, so that other load of the machine affects both. Cells are p50 / p95 in
+milliseconds, without embedding. The hits are compared with those of the namespace with the first number of parts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from statistics import median, quantiles
 
-from postgres import EMBEDDER, Questions, fill, made_questions, server_dsn
+from postgres import EMBEDDER, Questions, batches, made_questions, server_dsn
 from speed import to_table
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.records import Filter, Ranking, Result
+from weft.records import Extraction, Filter, Ranking, Result, StoredModel
 from weft.store.base import Store
 from weft.store.postgres import part_readers
 from weft.store.postgres.database import PostgresDatabase
@@ -70,12 +71,24 @@ def measure(store: Store, engine: Engine, asked: Questions, *, repeat: int) -> l
         "keyword": timed(
             lambda q: store.search_keyword(query_terms(q), limit=LIMIT, where=everything), asked.plain, repeat
         ),
-        "mix": timed(lambda q: engine.query(q, method="mix"), asked.plain, repeat),
+        "hybrid": timed(lambda q: engine.query(q, method="hybrid"), asked.plain, repeat),
     }
     return [
         {"parts": str(store.stats().parts), "read": way, **{name: figures[way] for name, figures in found.items()}}
         for way in ("one after the other", "at once")
     ]
+
+
+def fill(store: Store, size: int) -> float:
+    """Write documents without a graph; return the seconds of the store."""
+    card, spent = EMBEDDER.card, 0.0
+    store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
+    for group in batches(size, namespace=store.namespace):
+        plain = [replace(b, chunks=tuple(replace(item, extraction=Extraction()) for item in b.chunks)) for b in group]
+        start = time.perf_counter()
+        store.write(*plain)
+        spent += time.perf_counter() - start
+    return spent
 
 
 def hits(store: Store, asked: Questions) -> list[list[tuple[str, float]]]:

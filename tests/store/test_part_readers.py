@@ -115,3 +115,21 @@ def test_a_transaction_that_writes_reads_parts_itself(database):
         idents = db.each(part_names("default", 4), lambda db, part: db)
 
     assert set(idents) == {db}
+
+
+def test_readers_are_bound_to_the_namespace_of_each_statement(database, postgres_dsn):
+    """A transaction that reads a second namespace sees its parts too, with row security in force."""
+    with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role:
+        mine = PostgresDatabase(role)
+        mine.create("other", parts=4)
+        other = mine.store("other")
+        other.write_model(MODEL)
+        other.write(*(make_batch(f"o{number}", ["delta"]) for number in range(8)))
+        with mine.store("default").reading():
+            found = [
+                len(mine.store(name).search_keyword([term], limit=99, where=EVERYTHING).hits)
+                for name, term in [("default", "alpha"), ("other", "delta"), ("default", "delta"), ("default", "beta")]
+            ]
+        mine.close()
+
+    assert found == [8, 8, 0, 8]

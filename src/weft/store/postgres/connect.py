@@ -270,7 +270,7 @@ class Connections:
             raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
         with self._connection(dsn, begin, MAX_CONNECTIONS) as db:
-            readers = self._part_readers(db, namespace, dsn) if begin == BEGIN_READ else None
+            readers = self._part_readers(db, dsn) if begin == BEGIN_READ else None
             try:
                 session = self._session(db, begin, readers)
                 self._local.session, self._local.namespace = session, ""
@@ -305,12 +305,8 @@ class Connections:
             readers=readers,
         )
 
-    def _part_readers(
-        self, db: psycopg.Connection[TupleRow], namespace: str, dsn: str
-    ) -> PartReaders[PartedSession] | None:
-        """Return the readers of a transaction, if it is one of a single namespace."""
-        if not namespace:
-            return None
+    def _part_readers(self, db: psycopg.Connection[TupleRow], dsn: str) -> PartReaders[PartedSession]:
+        """Return the readers of parts for a transaction; none is opened yet."""
 
         def export() -> str:
             found = db.execute("SELECT pg_export_snapshot()").fetchone()
@@ -321,9 +317,7 @@ class Connections:
             with self._connection(dsn, BEGIN_READ, MAX_PART_READERS) as own:
                 try:
                     own.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot), prepare=False)
-                    session = self._session(own, BEGIN_READ)
-                    session.join(namespace)
-                    yield session
+                    yield self._session(own, BEGIN_READ)
                 finally:
                     _roll_back(own)
 

@@ -77,7 +77,7 @@ class PartReaders(Generic[Session]):
         self._taken: int | None = None
         self.sessions: dict[int, Session] = {}
         """Sessions of the readers that were opened, by place from 1."""
-        self._opened = [ExitStack() for _ in range(MAX_PART_READERS)]
+        self._opened: dict[int, ExitStack] = {}
 
     def each(
         self, own: Session, parts: Sequence[str], *, count: int, read: Callable[[Session, str], Result]
@@ -102,12 +102,15 @@ class PartReaders(Generic[Session]):
         """End the transactions of the readers and give their threads back."""
         taken, self._taken = self._taken or 0, 0
         try:
-            self._threads.run([self._opened[place - 1].close for place in self.sessions], lambda: None)
+            self._threads.run([opened.close for opened in self._opened.values()], lambda: None)
         finally:
             self.sessions.clear()
+            self._opened.clear()
             self._threads.release(taken)
 
     def _session(self, place: int) -> Session:
         if place not in self.sessions:
-            self.sessions[place] = self._opened[place - 1].enter_context(self._open(self._snapshot))
+            opened = ExitStack()
+            self.sessions[place] = opened.enter_context(self._open(self._snapshot))
+            self._opened[place] = opened
         return self.sessions[place]

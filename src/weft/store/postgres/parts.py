@@ -81,15 +81,16 @@ class PartedSession(PostgresSession):
         self._home = self._bound = namespace
         super().bind(namespace)
 
-    def join(self, namespace: str) -> None:
-        """Make this the session of a reader of parts; row security is bound by its first statement."""
-        self._home = namespace
-
     def each(self, parts: Sequence[str], read: Callable[[PartedSession, str], Result]) -> list[Result]:
         """Return what `read` returns for each part, in their order; in a snapshot the parts are read at once."""
         if self._readers is None or len(parts) < 2:
             return [read(self, part) for part in parts]
-        return self._readers.each(self, parts, count=len(self._names(self._home)), read=read)
+
+        def read_as_home(db: PartedSession, part: str) -> Result:
+            db._home = self._home  # row security of a reader is bound by its first statement
+            return read(db, part)
+
+        return self._readers.each(self, parts, count=len(self._names(self._home)), read=read_as_home)
 
     def is_closed(self) -> bool:
         """Return True if the connection was lost."""
