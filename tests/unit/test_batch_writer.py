@@ -24,16 +24,18 @@ def notes(count):
 
 
 class Waiting(FakeEmbedder):
-    """Starts to embed when allowed, or after a timeout; tests can wait for its progress."""
+    """Starts one call when allowed, or after a timeout; tests can wait for its progress."""
 
-    def __init__(self):
+    def __init__(self, held_call=1):
         super().__init__()
+        self.calls, self.held_call = 0, held_call
         self.may_begin = threading.Event()
         self.begun = []
         self.given = threading.Condition()
 
     def embed(self, texts, *, kind="document"):
-        if not self.begun:
+        self.calls += 1
+        if self.calls == self.held_call:
             self.begun.append(self.may_begin.wait(60))
         vectors = super().embed(texts, kind=kind)
         with self.given:
@@ -109,22 +111,45 @@ def test_a_document_that_comes_again_is_read_against_what_is_stored(database, em
 
 
 def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, monkeypatch):
-    """The first write does not end before all that may be under way beside it is embedded."""
-    embedder = Waiting()
+    """The second write does not end before all that may be under way beside it is embedded."""
+    embedder = Waiting(held_call=2)
     store = adopt(database.store("default"), embedder)
-    write, went_on = store.write, []
+    write, writes, went_on = store.write, [], []
 
     def slow(*batches, **options):
-        if not went_on:
-            went_on.append(embedder.wait_for(TEXTS_PER_GROUP + MAX_PENDING_TEXTS))
+        writes.append(len(batches))
+        if len(writes) == 2:
+            went_on.append(embedder.wait_for(2 * TEXTS_PER_GROUP + MAX_PENDING_TEXTS))
         write(*batches, **options)
 
     monkeypatch.setattr(store, "write", slow)
-    documents = embedder.beginning_at(MAX_PENDING_TEXTS, notes(2 * MAX_PENDING_TEXTS))
+    documents = embedder.beginning_at(TEXTS_PER_GROUP + MAX_PENDING_TEXTS, notes(2 * MAX_PENDING_TEXTS))
     receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 
     assert embedder.begun == went_on == [True]
     assert receipt.added == store.stats().vectors == 2 * MAX_PENDING_TEXTS
+
+
+def test_the_first_group_is_written_before_a_third_is_planned(database, monkeypatch):
+    """Planning would only delay the first searchable document: the model has the second group to work on."""
+    embedder = Waiting()
+    store = adopt(database.store("default"), embedder)
+    write, read, read_at_write = store.write, [], []
+    monkeypatch.setattr(
+        store, "write", lambda *batches, **options: read_at_write.append(len(read)) or write(*batches, **options)
+    )
+
+    def documents():
+        for note in notes(4 * TEXTS_PER_GROUP):
+            read.append(note)
+            if len(read) == 2 * TEXTS_PER_GROUP:
+                embedder.may_begin.set()
+            yield note
+
+    index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
+
+    assert embedder.begun == [True]
+    assert read_at_write[0] == 2 * TEXTS_PER_GROUP
 
 
 def test_where_reading_takes_long_nothing_waits_to_be_written(database):

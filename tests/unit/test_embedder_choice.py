@@ -129,6 +129,29 @@ def test_a_folder_is_sampled_evenly(database, settings, fakes, tmp_path):
     assert active(made) == [DEFAULT] and fakes == []
 
 
+def test_only_a_new_namespace_loads_its_model_before_the_first_document(
+    database, settings, fakes, tmp_path, monkeypatch
+):
+    """There is a document to embed for sure; later runs may find nothing new."""
+    loads = []
+
+    class LoadableEmbedder(FakeEmbedder):
+        def load(self):
+            loads.append(self.card.name)
+
+    embedder = LoadableEmbedder(name=DEFAULT, scripts=frozenset({"latin"}))
+    monkeypatch.setattr(engine, "has_local_weights", lambda settings: True)
+    monkeypatch.setattr(engine, "open_embedder", lambda settings, **rest: embedder)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text(ENGLISH)
+    made = Engine(settings, database=database)
+
+    made.index(tmp_path / "notes")
+    made.index(tmp_path / "notes")
+
+    assert loads == [DEFAULT]
+
+
 def test_the_sample_corpus_keeps_the_default(settings):
     """It has some Chinese, but is mostly English."""
     texts = sample_files([Path(__file__).parents[2] / "examples" / "corpus"], options=settings.load, base=None)

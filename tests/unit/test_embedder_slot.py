@@ -106,6 +106,19 @@ def test_an_embedder_that_fails_to_load_is_failed_until_it_loads():
     assert slot.state == "ready"
 
 
+def test_weights_are_loaded_beside_the_block_and_a_failure_is_left_to_the_first_call():
+    """The block runs while the embedder loads; the block after it finds the weights loaded, or loads them again."""
+    embedder = LoadingEmbedder()
+    embedder.problem = "damaged"
+    loaded = []
+    load, embedder.load = embedder.load, lambda: loaded.append(threading.current_thread().name) or load()
+
+    with EmbedderSlot(lambda: embedder).preloading():
+        embedder.go_on.set()  # else the thread would wait for the end of the block, which waits for the thread
+
+    assert [name.startswith("weft-preload") for name in loaded] == [True]
+
+
 def test_a_replaced_embedder_is_used_at_once():
     """None is allowed too, for an engine without an embedder."""
     first, second = FakeEmbedder(), FakeEmbedder(name="fake/other")

@@ -234,6 +234,15 @@ def fetch_weights(settings: Settings, name: str, *, progress: Progress | None = 
     install_model(get_model(name), cache_dir=settings.cache_dir, progress=progress)
 
 
+def has_local_weights(settings: Settings) -> bool:
+    """Return True if the embedder of the settings is a local model that is installed."""
+    from weft.models.local.catalog import PREFIX, get_model
+    from weft.models.local.model_folder import find_installed
+
+    name = settings.models.embedder
+    return name.startswith(PREFIX) and find_installed(get_model(name), cache_dir=settings.cache_dir) is not None
+
+
 def usable_cores() -> int:
     """Return the number of cores that this process may use."""
     from weft.models.local import embedder

@@ -9,7 +9,9 @@ The embedder of an engine: opened on first use, checked against the vectors of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from weft.deferred import Deferred, State
@@ -98,6 +100,15 @@ class EmbedderSlot:
         embedder: object = self.get()
         if isinstance(embedder, Loadable):
             embedder.load()
+
+    @contextmanager
+    def preloading(self) -> Iterator[None]:
+        """Load the weights in another thread meanwhile. A failure is raised by the first call of the embedder."""
+        embedder: object = self.get()
+        with ThreadPoolExecutor(1, thread_name_prefix="weft-preload") as pool:
+            if isinstance(embedder, Loadable):
+                pool.submit(embedder.load)
+            yield
 
     def replace(self, embedder: Embedder | None) -> None:
         """Use another embedder from now on."""

@@ -16,6 +16,7 @@ from weft.context.serialise import metadata_to_dict
 from weft.deferred import Deferred
 from weft.engine.adapters import (
     Progress,
+    has_local_weights,
     open_counter,
     open_database,
     open_embedder,
@@ -151,9 +152,11 @@ class Engine:
         (docs/workers.md).
         """
         roots, seen = read_paths(paths), set[str]()
-        notes = self._choose(self._sample(roots)) if self._may_choose else ()
-        items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
-        receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
+        is_cold = find_active(self.store) is None and has_local_weights(self.settings)
+        with self.embedder_slot.preloading() if is_cold else nullcontext():
+            notes = self._choose(self._sample(roots)) if self._may_choose else ()
+            items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
+            receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(deleted))

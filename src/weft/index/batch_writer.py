@@ -98,7 +98,7 @@ class BatchWriter:
         self._is_first_load = not store.find_documents(Filter(), limit=1)
         self._start = time.monotonic()
         self._written = -math.inf
-        """Time of the last transaction; the first group is written as soon as it is embedded."""
+        """Time of the last transaction. The first group is written as soon as it is embedded and the second planned."""
 
     def __enter__(self) -> BatchWriter:
         return self
@@ -138,6 +138,8 @@ class BatchWriter:
             self._write_embedded()
 
     def _is_write_due(self) -> bool:
+        if self._written == -math.inf:
+            return True  # the embedder has the next group; planning more would only delay the first document
         if self._pending_texts > MAX_PENDING_TEXTS and (
             not self._is_first_load
             or self._pending_texts > MAX_FIRST_LOAD_TEXTS

@@ -28,8 +28,8 @@ from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
 
-FIRST_GROUP_CHUNKS = 8
-"""Chunks, or documents, of the first group of a run. It is embedded and searchable before a whole group would be."""
+FIRST_GROUP_CHUNKS = 1
+"""Chunks, or documents, of the first group of a run: one document, searchable before a whole group would be."""
 
 Item = TypeVar("Item", bound=Document | Prepared)
 Made = TypeVar("Made", bound=Prepared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
@@ -95,10 +96,10 @@ def scripts(text: str) -> dict[str, float]:
 def count_letters(text: str) -> dict[str, int]:
     """Return the number of letters of `text` by script, counted as in `scripts`."""
     counts: dict[str, int] = {}
-    for character in text:
+    for character, count in Counter(text).items():
         if character.isalpha():
             name = _script(character)
-            counts[name] = counts.get(name, 0) + (2 if name in ("han", "hangul") else 1)
+            counts[name] = counts.get(name, 0) + (2 if name in ("han", "hangul") else 1) * count
     return counts
 
 

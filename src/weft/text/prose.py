@@ -30,8 +30,7 @@ def prose_scripts(texts: Iterable[str]) -> dict[str, float]:
     """Return the share of each script among the letters of the prose of several texts; empty without letters."""
     counts: dict[str, int] = {}
     for text in texts:
-        for line in prose_lines(text):
-            for name, count in count_letters(line).items():
-                counts[name] = counts.get(name, 0) + count
+        for name, count in count_letters("\n".join(prose_lines(text))).items():
+            counts[name] = counts.get(name, 0) + count
     total = sum(counts.values())
     return {name: count / total for name, count in sorted(counts.items())}
