@@ -23,8 +23,9 @@ import re
 import signal
 import sys
 import time
-from functools import cache
 from pathlib import Path
+
+from source_files import nodes
 
 try:
     from re import _constants as constants
@@ -96,12 +97,6 @@ def methods_at(root, place, uses):
         if other == file and name.islower() and name != "re"
         for method in methods
     } - {"passed on"}
-
-
-@cache
-def nodes(path):
-    """Return all nodes of the syntax tree of a file; they are walked once, because that takes longer than parsing."""
-    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
 def names_at(root, place):

@@ -172,9 +172,10 @@ def key_of(name):
 # ── what there is keeps to them ─────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", sorted(POSTGRES.keys() - UNBOUND.keys()))
-def test_statement_keeps_the_rules(name):
-    assert broken_rules(POSTGRES[name], key=key_of(name)) == []
+def test_every_statement_keeps_the_rules():
+    found = {name: broken_rules(POSTGRES[name], key=key_of(name)) for name in POSTGRES.keys() - UNBOUND.keys()}
+    assert len(found) > 200
+    assert {name: rules for name, rules in found.items() if rules} == {}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -218,11 +219,15 @@ def test_both_databases_know_the_same_statements():
     assert POSTGRES.keys() - SQLITE.keys() == ONLY_POSTGRES.keys()
 
 
-@pytest.mark.parametrize("name", sorted(POSTGRES.keys() & SQLITE.keys() - OWN_VALUES.keys()))
-def test_statements_of_one_name_take_the_same_values(name):
+def test_statements_of_one_name_take_the_same_values():
     """Callers know one set of values, and the namespace. Sketches are for SQLite alone, stamps for PostgreSQL."""
-    postgres, sqlite = (set(PLACEHOLDER.findall(found[name])) for found in (POSTGRES, SQLITE))
-    assert postgres - {"namespace", "stamp"} == sqlite - {"namespace", "sketch"}
+    postgres, sqlite = (
+        {name: set(PLACEHOLDER.findall(sql)) - {"namespace"} for name, sql in found.items()}
+        for found in (POSTGRES, SQLITE)
+    )
+    names = POSTGRES.keys() & SQLITE.keys() - OWN_VALUES.keys()
+    assert len(names) > 200
+    assert {name for name in names if postgres[name] - {"stamp"} != sqlite[name] - {"sketch"}} == set()
 
 
 # ── and they catch what does not ────────────────────────────────────────────────────────────────
@@ -387,12 +392,15 @@ BAD_SCRIPTS = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(POSTGRES.keys() - UNBOUND.keys()))
-def test_every_condition_is_needed(name):
+def test_every_condition_is_needed():
     """Without any one of its conditions on the namespace a statement is found."""
-    sql, key = POSTGRES[name], key_of(name)
-    for found in re.finditer(rf"(\w+\.)?namespace = :{key}\b", sql):
-        assert broken_rules(sql[: found.start()] + "TRUE" + sql[found.end() :], key=key)
+    tried = 0
+    for name in sorted(POSTGRES.keys() - UNBOUND.keys()):
+        sql, key = POSTGRES[name], key_of(name)
+        for found in re.finditer(rf"(\w+\.)?namespace = :{key}\b", sql):
+            tried += 1
+            assert broken_rules(sql[: found.start()] + "TRUE" + sql[found.end() :], key=key), name
+    assert tried > 200
 
 
 @pytest.mark.parametrize(("sql", "what"), BAD)

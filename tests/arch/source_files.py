@@ -1,0 +1,25 @@
+"""Source files of the package, each parsed once."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+SRC = Path(__file__).parents[2] / "src" / "weft"
+MODULES = sorted(SRC.rglob("*.py"))
+
+
+@cache
+def source(path):
+    """Return the text of a file."""
+    return path.read_text("utf-8")
+
+
+@cache
+def nodes(path):
+    """Return all nodes of the syntax tree of a file; they are walked once, because that takes longer than parsing."""
+    return list(ast.walk(ast.parse(source(path))))
+
+
+def name_of(path):
+    """Return the path of a module inside the package."""
+    return path.relative_to(SRC).as_posix()
