@@ -12,6 +12,7 @@ from postgres import IS_CITUS
 from psycopg.conninfo import make_conninfo
 
 import weft.store.postgres.connect as connect
+import weft.store.postgres.filters as filters
 import weft.store.postgres.terms as terms
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
@@ -163,6 +164,56 @@ def test_vectors_too_long_for_an_index_are_compared_one_by_one(database):
 
     (first, second) = store.search_vector(made["alpha"], limit=2, where=EVERYTHING).hits
     assert (first.score, second.score) == pytest.approx((1.0, -0.9996), abs=1e-4)
+
+
+# ── filters ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_filter_is_evaluated_again_only_after_a_change(database, postgres_dsn, sent):
+    """The chunks of a filter are kept until anyone writes to the namespace."""
+    store, other = database.store("default"), PostgresDatabase(postgres_dsn)
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["alpha one"], metadata={"team": "x"}), make_batch("b", ["alpha two"]))
+    where = Filter(metadata=(("team", "x"),))
+
+    def found():
+        return len(store.search_keyword(["alpha"], limit=9, where=where).hits), sent.count("filter_chunks_by_label")
+
+    sent.clear()
+    assert [found(), found()] == [(1, 1), (1, 1)]
+    other.store("default").write(make_batch("b", ["alpha two"], metadata={"team": "x"}))
+    assert [found(), found()] == [(2, 2), (2, 2)]
+    assert len(store.search_keyword(["alpha"], limit=9, where=Filter(metadata=(("team", "y"),))).hits) == 0
+    other.close()
+
+
+def test_a_namespace_that_is_created_again_has_its_own_filters(database):
+    """Name and generation are the same as before."""
+    store, where = database.store("default"), Filter(source_prefix="a")
+    found = []
+    for source in ("a", "ab"):
+        database.drop("default")
+        store.write_model(MODEL)
+        store.write(make_batch(source, ["alpha"]))
+        hits = store.search_keyword(["alpha"], limit=9, where=where).hits
+        found.append((store.stats().generation, [hit.chunk_id for hit in hits]))
+
+    (first, old), (second, new) = found
+    assert first == second
+    assert len(old) == len(new) == 1 and old != new
+
+
+def test_few_filters_are_kept(database, monkeypatch, sent):
+    """The oldest is dropped first; one that many chunks pass is not kept."""
+    monkeypatch.setattr(filters, "MAX_KEPT_FILTERS", 2)
+    monkeypatch.setattr(filters, "MAX_KEPT_CHUNKS", 2)
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(*(make_batch(source, ["alpha"]) for source in ("a", "b", "c", "cd", "ce")))
+    sent.clear()
+    for prefix in "abababcacc":
+        assert store.search_keyword(["alpha"], limit=9, where=Filter(source_prefix=prefix)).hits
+    assert sent.count("filter_chunks") == 2 + 3
 
 
 # ── words ───────────────────────────────────────────────────────────────────────────────────────

@@ -129,7 +129,7 @@ ONLY_POSTGRES = {
     "search_fact_vectors_index": "by an index",
     "search_vector": "numpy compares the vectors of a file",
     "search_vector_among": "by an index",
-    "set_index_scan": "by an index",
+    "set_index_candidates": "by an index",
     "search_vector_index": "by an index",
     "touch_part": "parts",
     "try_namespace": "a namespace has one writer, not the whole database",

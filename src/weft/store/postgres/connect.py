@@ -30,6 +30,7 @@ from weft.store.postgres.failures import (
     translated_errors,
     writer_busy,
 )
+from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.index.registry import ReadIndexes
 from weft.store.postgres.part_readers import MAX_PART_READERS, PartReaders, ReaderThreads
 from weft.store.postgres.parts import PartedSession
@@ -81,6 +82,7 @@ class Connections:
         """True if transaction settings must be propagated to Citus nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
+        self._kept_filters: KeptFilters = {}
         self._local = threading.local()
         self._pools: dict[tuple[str, int], ConnectionPool[psycopg.Connection[TupleRow]]] = {}
         """Pools by address and size: one for transactions, one for readers of parts."""
@@ -299,6 +301,7 @@ class Connections:
         return PartedSession(
             db,
             samples=self._samples,
+            kept_filters=self._kept_filters,
             is_snapshot=is_snapshot,
             has_citus=self.has_citus,
             indexes=self.indexes,

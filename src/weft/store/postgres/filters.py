@@ -1,8 +1,13 @@
-"""Chunks that pass a filter, in PostgreSQL."""
+"""
+Chunks that pass a filter, in PostgreSQL.
+
+The chunks of recent filters are kept, and used as long as the namespace has not changed.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Hashable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +15,12 @@ from numpy.typing import NDArray
 from weft.records import Filter
 from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Session
+
+MAX_KEPT_FILTERS = 16
+"""Filters whose chunks a process keeps."""
+
+MAX_KEPT_CHUNKS = 100_000
+"""Chunks of a filter that is kept, about 0.7 MB."""
 
 
 class AllowedChunks(NamedTuple):
@@ -28,12 +39,32 @@ class AllowedChunks(NamedTuple):
         return np.array(self.array[1:-1].split(",") if self.total else [], dtype=np.int64)
 
 
-def filter_chunks(db: Session, namespace: Namespace, where: Filter) -> AllowedChunks:
+KeptFilters = dict[Hashable, AllowedChunks]
+"""Chunks by the state of a namespace and the values of the filter; the oldest first."""
+
+
+class FilterSession(Session, Protocol):
+    """Transaction that keeps the chunks of filters."""
+
+    kept_filters: KeptFilters
+
+    def state_of(self, namespace: Namespace) -> Hashable: ...
+
+
+def filter_chunks(db: FilterSession, namespace: Namespace, where: Filter) -> AllowedChunks:
     """Return the chunks that pass a filter. A filter with labels starts at the index of labels."""
     values = {"namespace": namespace, **bind(where)}
     name = "filter_chunks"
     if where.metadata:
         name = "filter_chunks_by_label"
         values["is_plain"] = not (where.documents or where.source_prefix)
+    key = (state, *sorted(values.items())) if (state := db.state_of(namespace)) else None
+    if kept := db.kept_filters.get(key):
+        return kept
     ((total, array),) = db.run(name, values)
-    return AllowedChunks(total, array)
+    found = AllowedChunks(total, array)
+    if key and total <= MAX_KEPT_CHUNKS:
+        db.kept_filters[key] = found
+        for oldest in list(db.kept_filters)[:-MAX_KEPT_FILTERS]:
+            db.kept_filters.pop(oldest, None)
+    return found

@@ -23,6 +23,11 @@ def is_own(name: str, namespace: str) -> bool:
     return bool(namespace) and (name == namespace or name.startswith(namespace + SEPARATOR))
 
 
+def is_part(name: str) -> bool:
+    """Return True if `name` is that of a part."""
+    return SEPARATOR in name
+
+
 def part_place(part: str) -> int:
     """Return the number of a part, from its name."""
     return int(part.rpartition(SEPARATOR)[2])

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
@@ -35,7 +35,7 @@ from typing import Any, TypeVar
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
-from weft.store.postgres.part_names import is_own, part_names, part_of
+from weft.store.postgres.part_names import is_own, is_part, part_names, part_of
 from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
 from weft.store.postgres.part_readers import PartReaders
 from weft.store.postgres.session import BINARY, STREAM_ROWS, PostgresSession, statement
@@ -336,6 +336,9 @@ class PartedSession(PostgresSession):
             )  # fmt: skip
 
         return merge_keywords(self.each(parts, search), limit=limit)
+
+    def state_of(self, namespace: Namespace) -> Hashable:
+        return None if is_part(str(namespace)) else super().state_of(namespace)  # parts have no version
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]:
         self._bind_to({"namespace": namespace})  # the snapshot keeps rows by the binding

@@ -280,7 +280,7 @@ def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None
     """Build the postings of all namespaces from the terms of their chunks, one transaction per namespace."""
     for (name,) in db.execute("SELECT namespace FROM weft.namespace ORDER BY 1").fetchall():
         with db.transaction():
-            session = PostgresSession(db, samples={}, has_citus=has_citus)
+            session = PostgresSession(db, samples={}, kept_filters={}, has_citus=has_citus)
             session.bind(name)
             db.execute("SELECT 1 FROM weft.namespace WHERE namespace = %s FOR UPDATE", [name])
             session.rebuild_terms(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from psycopg.rows import TupleRow
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
 from weft.store.postgres.change_log import TOUCHING, UNTRACKED, ChangeLog, LoggedTermChanges, Version
+from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.postgres.index.registry import ReadIndexes
 from weft.store.postgres.part_names import SEPARATOR
@@ -53,12 +54,16 @@ class PostgresSession:
         db: psycopg.Connection[TupleRow],
         *,
         samples: Samples,
+        kept_filters: KeptFilters,
         is_snapshot: bool = False,
         has_citus: bool = False,
         indexes: ReadIndexes | None = None,
     ) -> None:
         self._db = db
         self.samples = samples
+        self.kept_filters = kept_filters
+        self._candidates = vectors.MIN_EF_SEARCH
+        """Candidates of vector index scans, as set with the binding."""
         self._has_citus = has_citus
         self._indexes = indexes if is_snapshot else None
         """Read indexes; None in a transaction that can see changes."""
@@ -124,17 +129,22 @@ class PostgresSession:
             self._set_local("citus.propagate_set_commands", "'local'")
             self._set_local("weft.namespace", sql.Literal(namespace).as_string(None))
         else:
-            self.run("bind_namespace", {"name": namespace})  # a literal would be visible in pg_stat_activity
+            values = {
+                "name": namespace,
+                "candidates": str(self._candidates),
+                "max_tuples": str(vectors.MAX_SCAN_TUPLES),
+            }
+            self.run("bind_namespace", values)  # a literal would be visible in pg_stat_activity
 
-    def set_index_scan(self, *, candidates: int, max_tuples: int) -> None:
+    def set_index_scan(self, *, candidates: int) -> None:
         """Set the size of vector index scans for the rest of the transaction, also on the shards that it uses."""
-        values = {"hnsw.ef_search": candidates, "hnsw.max_scan_tuples": max_tuples}
         if self._has_citus:  # shards are reached by SET LOCAL only
-            for name, value in values.items():
-                self._set_local(name, str(value))
+            self._set_local("hnsw.ef_search", str(candidates))
+            self._set_local("hnsw.max_scan_tuples", str(vectors.MAX_SCAN_TUPLES))
             self._set_local("hnsw.iterative_scan", "'relaxed_order'")
-        else:
-            self.run("set_index_scan", {"candidates": str(candidates), "max_tuples": str(max_tuples)})
+        elif candidates > self._candidates:
+            self._candidates = candidates
+            self.run("set_index_candidates", {"candidates": str(candidates)})
 
     def limit_statements(self, seconds: float) -> None:
         """Limit the time of each statement that follows, unless the server has a shorter limit."""
@@ -167,6 +177,11 @@ class PostgresSession:
 
     def count_parts(self, namespace: Namespace) -> int:
         return 1
+
+    def state_of(self, namespace: Namespace) -> Hashable:
+        """Return a value that changes with the documents of a namespace; None if there is none."""
+        version = self._snapshot.version(str(namespace)) if self._snapshot else None
+        return (namespace, version) if version and version.stamp else None
 
     def lock(self, name: str) -> None:
         self.run("lock_namespace", {"name": name})

@@ -49,7 +49,7 @@ class Snapshot:
             return list(getattr(self._summary(values["namespace"]), name))
         if name == "described_entities" and not self._summary(values["namespace"]).has_descriptions:
             return []
-        if name != "count_facts":
+        if name not in ("count_facts", "filter_chunks", "filter_chunks_by_label"):
             return None
         key = self._bound, name, tuple(sorted(values.items()))
         if key not in self._rows:

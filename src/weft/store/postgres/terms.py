@@ -19,9 +19,9 @@ common terms (`chunk.terms`). A common term adds at most `idf x (K1 + 1)`, which
 Example: the query `the quick axolotl`, with the terms in 900,000, 3,000 and 40 chunks:
 
     postings of axolotl, quick      3,040 <= MAX_FIRST_POSTINGS, so both terms are read
-    rows of the best 60 chunks      frequencies of `the`; the tenth best score is 9.1
+    rows of the best 160 chunks     frequencies of `the`; the tenth best score is 9.1
     bound of the common terms       idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
-    rows of chunks from 8.9 on      those that were not among the 60
+    rows of chunks from 8.9 on      those that were not among the 160
 
 If too many chunks could be among the best, the postings of the next term are read, rarest first.
 """
@@ -41,23 +41,26 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import K1, ceiling, idf, term_scores
 from weft.records import Filter, Hit, Ranking
-from weft.store.postgres.filters import filter_chunks
+from weft.store.postgres.filters import FilterSession, filter_chunks
 from weft.store.relational.session import Namespace, Row, Session
 
 CHUNKS_PER_BLOCK = 4_096
 """Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
 
-MAX_FIRST_POSTINGS = 60_000
+MAX_FIRST_POSTINGS = 100_000
 """Postings of the rarer terms that a query reads at once; more cost more than the rows of the best candidates."""
 
 MAX_JOINT_POSTINGS = 5_000
 """Postings of several terms that are read at once; a statement costs about as much as reading them."""
 
-EXTRA_CANDIDATES = 50
+EXTRA_CANDIDATES = 150
 """Rows that are read at first beyond the limit. The common terms change the order of the last ranks."""
 
 POSTINGS_PER_ROW = 300
 """Postings that cost as much as the row of a candidate: with many candidates, the next term is read instead."""
+
+MAX_EXPECTED = 100
+"""Chunks that may still be among the best after reading the postings of further terms with one statement."""
 
 REBUILT_CHUNKS = 2_000
 """Chunks whose postings a rebuild writes at once."""
@@ -87,7 +90,7 @@ class Postings(NamedTuple):
 NO_POSTINGS = Postings((), (), b"")
 
 
-class _Session(Session, Protocol):
+class _Session(FilterSession, Protocol):
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]: ...
@@ -225,6 +228,14 @@ class _Scorer:
         """Return the highest possible score of terms."""
         return sum(self._idfs[term] for term in terms) * (K1 + 1)
 
+    def next_terms(self, terms: Sequence[str], *, last: float) -> Sequence[str]:
+        """Return the first terms after which few chunks are expected to reach the score `last`; at least one."""
+        for count in range(1, len(terms)):
+            least = last - self.bound(terms[count:])
+            if least > 0 and np.count_nonzero(self.scores >= least) <= MAX_EXPECTED:
+                return terms[:count]
+        return terms
+
     def best(self, count: int) -> NDArray[np.intp]:
         """Return the positions of the `count` best chunks, ascending; among equal scores any are taken."""
         return np.sort(
@@ -249,7 +260,9 @@ def _best_of_all(
     db: _Session, namespace: Namespace, scorer: _Scorer, common: Mapping[str, int], *, limit: int
 ) -> tuple[Hit, ...]:
     """Return the best chunks if terms with these frequencies, rarest first, have not been added."""
-    tried = scorer.best(limit + EXTRA_CANDIDATES)
+    tried = np.flatnonzero(scorer.scores >= score_at(limit, scorer.scores) - scorer.bound(common))
+    if len(tried) > 2 * limit + EXTRA_CANDIDATES:  # all that can be among the best, unless they are many
+        tried = scorer.best(limit + EXTRA_CANDIDATES)
     numbers = scorer.numbers[tried]
     found = _complete(db, namespace, scorer, list(common), numbers, scorer.scores[tried])
     last = score_at(limit, np.array([score for score, _ in found]))
@@ -260,8 +273,9 @@ def _best_of_all(
         missed = missed[~_is_among(scorer.numbers[missed], numbers)]
         if not left or (least > 0 and len(missed) * POSTINGS_PER_ROW <= common[left[0]]):
             break
-        term = left.pop(0)
-        scorer.add([term], _read_terms(db, namespace, [term]), at_least=least)
+        read = scorer.next_terms(left, last=last)
+        left = left[len(read) :]
+        scorer.add(read, _read_terms(db, namespace, read), at_least=least)
         last = max(last, score_at(limit, scorer.scores))
     found += _complete(db, namespace, scorer, left, scorer.numbers[missed], scorer.scores[missed])
     return _to_hits(found, limit=limit)

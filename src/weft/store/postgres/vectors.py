@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Filter, Hit, Ranking, Vector
-from weft.store.postgres.filters import filter_chunks
+from weft.store.postgres.filters import FilterSession, filter_chunks
 from weft.store.postgres.index.namespace_index import NamespaceIndex
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import Namespace, Row
 
 MAX_EXACT_ROWS = 20_000
 """Maximum number of chunks or fact entities of a namespace for an exact search."""
@@ -28,8 +28,8 @@ SAMPLE_VECTORS = 2_000
 MAX_INDEX_DIMENSIONS = 4_000
 """Dimensions up to which pgvector can index half-precision vectors."""
 
-MIN_EF_SEARCH, MAX_EF_SEARCH = 100, 1_000
-"""Candidates of an index search (ef): twice the limit, within these bounds."""
+MIN_EF_SEARCH, MAX_EF_SEARCH = 140, 1_000
+"""Candidates of an index search (ef): twice the limit, within these bounds. A question asks for 70 chunks."""
 
 MAX_SCAN_TUPLES = 200_000
 """Rows that an index search visits at most."""
@@ -41,12 +41,12 @@ Samples = dict[tuple[Namespace, int], tuple[int, NDArray[np.float32]]]
 """Number of chunks and sampled vectors, by namespace and embedder."""
 
 
-class _Session(Session, Protocol):
+class _Session(FilterSession, Protocol):
     samples: Samples
 
     def run(self, name: str, values: Mapping[str, Any] = ..., *, dimension: int = 0) -> list[Row]: ...
 
-    def set_index_scan(self, *, candidates: int, max_tuples: int) -> None: ...
+    def set_index_scan(self, *, candidates: int) -> None: ...
 
 
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
@@ -128,7 +128,7 @@ def search_fact_texts(
 
 def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
     candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
-    db.set_index_scan(candidates=candidates, max_tuples=MAX_SCAN_TUPLES)
+    db.set_index_scan(candidates=candidates)
     return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
 
 

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from weft.records import Filter, Ranking, Vector
 from weft.store.postgres.change_log import Version, read_changes
-from weft.store.postgres.filters import filter_chunks
+from weft.store.postgres.filters import FilterSession, filter_chunks
 from weft.store.postgres.index import keyword_segments, vector_segments
 from weft.store.postgres.index.keyword_segments import KeywordSegment
 from weft.store.postgres.index.vector_segments import VectorSegment, read_vectors, to_unit_length
 from weft.store.read_index.chunk_ids import pack_ids
 from weft.store.read_index.hnsw import HnswSegments
 from weft.store.read_index.postings_merge import invert_chunks
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import Namespace, Row
 
 MAX_CHANGE_SEGMENTS = 8
 """Segments of changes that a search asks at most; more are merged into one."""
@@ -42,7 +42,7 @@ MAX_CHANGED_CHUNKS = 16_384
 """Maximum number of changed chunks in memory; with more, the server answers until the index is filled again."""
 
 
-class IndexSession(Session, Protocol):
+class IndexSession(FilterSession, Protocol):
     """Session that an index is read with."""
 
     def version(self, namespace: Namespace) -> Version:
@@ -92,7 +92,7 @@ class NamespaceIndex:
     # ── searching ───────────────────────────────────────────────────────────────────────────────
 
     def search_keywords(
-        self, db: Session, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, **counts: Any
+        self, db: FilterSession, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, **counts: Any
     ) -> Ranking:
         """Rank the chunks that pass a filter by BM25. `counts` are the total of chunks and the mean length."""
         allowed = _allowed(db, namespace, where)
@@ -108,7 +108,7 @@ class NamespaceIndex:
 
     def search_vectors(
         self,
-        db: Session,
+        db: FilterSession,
         namespace: Namespace,
         vector: Vector,
         *,
@@ -194,5 +194,5 @@ class NamespaceIndex:
         return self.keywords[0].postings.mean if self.keywords else 1.0
 
 
-def _allowed(db: Session, namespace: Namespace, where: Filter) -> NDArray[np.int64] | None:
+def _allowed(db: FilterSession, namespace: Namespace, where: Filter) -> NDArray[np.int64] | None:
     return np.sort(filter_chunks(db, namespace, where).numbers()) if where else None

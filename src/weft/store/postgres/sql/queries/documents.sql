@@ -3,12 +3,12 @@
 
 -- name: bind_namespace
 -- Binds the transaction for row security.
-SELECT set_config('weft.namespace', :name, TRUE);
-
--- name: set_index_scan
 -- A scan of a vector index continues until it has found enough rows of this namespace.
-SELECT set_config('hnsw.ef_search', :candidates, TRUE), set_config('hnsw.max_scan_tuples', :max_tuples, TRUE),
-    set_config('hnsw.iterative_scan', 'relaxed_order', TRUE);
+SELECT set_config('weft.namespace', :name, TRUE), set_config('hnsw.ef_search', :candidates, TRUE),
+    set_config('hnsw.max_scan_tuples', :max_tuples, TRUE), set_config('hnsw.iterative_scan', 'relaxed_order', TRUE);
+
+-- name: set_index_candidates
+SELECT set_config('hnsw.ef_search', :candidates, TRUE);
 
 -- name: limit_statements
 SELECT set_config('statement_timeout', CASE
@@ -183,8 +183,9 @@ WITH labelled AS MATERIALIZED (
     HAVING count(DISTINCT wanted.nth) = jsonb_array_length(:labels::jsonb)
 )
 SELECT count(*), coalesce(array_agg(c.number), '{}')::text
-FROM labelled JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = labelled.document
-WHERE (:is_plain::boolean OR EXISTS (
+FROM weft.chunk AS c
+WHERE c.namespace = :namespace AND c.document = ANY (ARRAY(SELECT labelled.document FROM labelled))
+    AND (:is_plain::boolean OR EXISTS (
         SELECT 1 FROM weft.document AS d
         WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix) AND (
             :all_documents::boolean
@@ -341,10 +342,12 @@ LIMIT :limit;
 
 -- name: search_vector_among
 -- The same for given chunks of a large namespace, looked up one by one; only the best ones get their ids.
+-- The planner would examine each number of an array that it knows.
 SELECT c.id, best.score
 FROM (
     SELECT v.chunk, 1 - (v.vector <=> :vector::vector) AS score FROM weft.chunk_vector AS v
-    WHERE v.namespace = :namespace AND v.model = :model AND v.chunk = ANY (:chunks::bigint[])
+    WHERE v.namespace = :namespace AND v.model = :model
+        AND v.chunk = ANY (ARRAY(SELECT k.number FROM unnest(:chunks::bigint[]) AS k (number)))
     ORDER BY v.vector <=> :vector::vector
     FETCH FIRST (:limit::bigint) ROWS WITH TIES
 ) AS best JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = best.chunk
