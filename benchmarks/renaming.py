@@ -98,9 +98,9 @@ def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
     suffix = renaming.suffix(1)
     beyond = db.execute("SELECT max(document) + 1 FROM nomination").get
     votes = [
-        (chunk, document + beyond, number, place + beyond, kind, vote, renaming.key(alias, suffix), reason)
-        for chunk, document, number, place, kind, vote, alias, reason, key in db.execute(
-            "SELECT chunk, document, n.key, place, kind, vote, alias_of, reason, w.key FROM nomination AS n"
+        (chunk, document + beyond, number, place + beyond, code, vote, rank, renaming.key(alias, suffix), reason)
+        for chunk, document, number, place, code, vote, rank, alias, reason, key in db.execute(
+            "SELECT chunk, document, n.key, place, code, vote, rank, alias_of, reason, w.key FROM nomination AS n"
             " JOIN name AS w ON w.number = n.key"
         )
         if not renaming.changes(key)
@@ -108,9 +108,9 @@ def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
     db.pragma("foreign_keys", True)
     with db:
         db.executemany(
-            "INSERT INTO nomination (namespace, chunk, document, origin, key, place, name, kind, vote, rank, type,"
+            "INSERT INTO nomination (namespace, chunk, document, origin, key, place, name, code, vote, rank, type,"
             " description, about, alias_of, reason, extractor)"
-            " VALUES (1, ?, ?, '~', ?, ?, '', ?, ?, 9, '', '', 0, ?, ?, '')",
+            " VALUES (1, ?, ?, '~', ?, ?, '', ?, ?, ?, '', '', 0, ?, ?, '')",
             votes,
         )
         changes = GraphChanges(SqliteSession(db, indexes=None), namespace=1, name="default")

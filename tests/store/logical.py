@@ -113,6 +113,7 @@ class _Sqlite:
             same = "t.chunk = nomination.chunk AND t.key = nomination.key AND t.place = nomination.description"
             title = f"SELECT t.description FROM nomination AS t WHERE {same}"
             casts["description"] = f"iif(typeof(description) = 'text', description, ({title}))"
+            casts["name"] = "coalesce(name, (SELECT spelling FROM name WHERE number = nomination.key))"
         if table == "chunk":
             casts["terms"] = "unpack_terms(terms, text)"
         names = [casts.get(c, c) for c in columns]

@@ -1,5 +1,7 @@
 """Graph of every store: derived from documents and edits, independent of their order."""
 
+from dataclasses import replace
+
 import pytest
 from contract import MODEL, make_batch, unit
 from graph_making import KEYS, NAMES, batch_of, view
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from logical import content
 
 from weft.extract.names import name_key
+from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Claim, Extraction, Filter, Nomination
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
@@ -300,6 +303,35 @@ def test_every_store_finds_the_same_relations_strongest(store):
 
     assert views[0] == views[1]
     assert len(ids) == 4
+
+
+def test_the_first_spelling_of_the_best_kind_is_the_name(store):
+    """However many documents spell it, and whichever comes first."""
+
+    def spell(source, name, kind):
+        said = Extraction(nominations=(Nomination(key="paris", name=name, kind=kind),))
+        batch = make_batch(source, ["A city."])
+        store.write(replace(batch, chunks=(replace(batch.chunks[0], extraction=said),)))
+
+    def name():
+        return store.graph.find_entities(["paris"])["paris"].name
+
+    for source, spelling in (("a", "Paris"), ("b", "PARIS"), ("c", "paris")):
+        spell(source, spelling, "link")
+    assert name() == "PARIS"
+    store.delete([document_id("default", "b")])
+    assert name() == "Paris"
+    spell("d", "AAA", "phrase")
+    assert name() == "Paris"
+    spell("d", "the city of Paris", "title")
+    assert name() == "the city of Paris"
+    store.delete([document_id("default", "a"), document_id("default", "d")])
+    assert name() == "paris"
+
+
+def test_only_two_ranks_have_weak_votes():
+    """The query `key_votes` of SQLite reads only these."""
+    assert {rank for kind, rank in KIND_RANKS.items() if vote(kind) == 1} == {5, 6}
 
 
 def test_another_name_that_no_document_spells_is_shown_as_the_user_spells_it(store):

@@ -227,7 +227,7 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
     store.write_model(MODEL)
     store.write(make_batch("a", ["Paris is a city."]))
     assert database.check() == []
-    damage(path, "INSERT INTO name VALUES (1, 1, 'a'), (2, 1, 'b')")
+    damage(path, "INSERT INTO name VALUES (1, 1, 'a', NULL), (2, 1, 'b', NULL)")
     damage(
         path,
         "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason)"

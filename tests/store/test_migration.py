@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
 from itertools import pairwise
 
@@ -51,8 +52,8 @@ def old(tmp_path):
                 db.execute(
                     "INSERT INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
                     " description, about, alias_of, reason)"
-                    " VALUES (1, ?, 1, '', ?, 'Alpha', ?, 2, ?, '', ?, 1, '', '')",
-                    (n, f"alpha {n % 3}", kind, rank, f"Alpha is number {n}."),
+                    " VALUES (1, ?, 1, '', ?, ?, ?, 2, ?, '', ?, 1, '', '')",
+                    (n, f"alpha {n % 3}", "ALPHA" if n == 4 else "Alpha", kind, rank, f"Alpha is number {n}."),
                 )
             db.execute(
                 "INSERT INTO claim VALUES (1, ?, '', ?, 'beta', 'uses', 7.0, '', ?, '')", (n, f"alpha {n % 3}", n)
@@ -151,7 +152,7 @@ def test_a_killed_migration_resumes(old, tmp_path):
     assert dump(old) == dump(whole)
 
 
-def test_terms_vectors_and_descriptions_are_read_as_before(old):
+def test_terms_vectors_descriptions_and_names_are_read_as_before(old):
     """They are stored in fewer bytes."""
     with closing(SqliteDatabase(str(old))) as database:
         (document,) = database.store("default").batches(["d1"])
@@ -161,8 +162,11 @@ def test_terms_vectors_and_descriptions_are_read_as_before(old):
         assert third.vector.tolist() == [1.0, 0.0, 0.0]
         described = {(item.kind, item.description) for item in third.extraction.nominations}
         assert described == {("title", "Alpha is number 3."), ("definition", "Alpha is number 3.")}
+        names = [item.name for chunk in document.chunks for item in chunk.extraction.nominations]
+        assert sorted(names) == ["ALPHA"] * 2 + ["Alpha"] * 8
     rows, _ = dump(old)
     assert all(len(row[9]) < 70 for row in rows["chunk"])
+    assert Counter(row[6] for row in rows["nomination"]) == {None: 8, "ALPHA": 2}
 
 
 def test_a_note_says_what_can_be_freed(old):

@@ -267,7 +267,7 @@ class GraphChanges:
 
     def _write_statements(self) -> None:
         """Write the collected nominations and claims."""
-        numbers = self._db.number_keys(self._namespace, {row["key"] for row in self._nominations})
+        numbers = self._db.number_keys(self._namespace, {row["key"]: row["name"] for row in self._nominations})
         for row in self._nominations:
             row["key"] = numbers[row["key"]]
         self._db.run_many("write_nomination", self._nominations)

@@ -108,7 +108,11 @@ class Session(Protocol):
         """Exclude other writers of a namespace for the rest of the transaction."""
 
     def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
-        """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
+        """
+        Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys.
+
+        `keys` may be a mapping of keys to names as spelled, which are then stored once.
+        """
 
     @property
     def packs_claims(self) -> bool:

@@ -94,9 +94,9 @@ class SqliteSession:
         values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
         found: dict[str, int] = dict(self.run("name_numbers", values)) if keys else {}
         if len(found) < len(keys):
-            self.run(
-                "write_names", {**values, "keys": json.dumps(sorted(set(keys) - found.keys()), ensure_ascii=False)}
-            )
+            names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
+            new = [(key, names[key]) for key in sorted(names.keys() - found.keys())]
+            self.run("write_names", {**values, "keys": json.dumps(new, ensure_ascii=False)})
             found = dict(self.run("name_numbers", values))
         return found
 

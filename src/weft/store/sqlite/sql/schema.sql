@@ -113,6 +113,7 @@ CREATE TABLE name (
     number INTEGER PRIMARY KEY,
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
+    spelling TEXT,                         -- as first nominated; never changed. NULL: first used by a claim
     UNIQUE (namespace, key)
 ) STRICT;
 
@@ -123,8 +124,8 @@ CREATE TABLE nomination (
     document INTEGER NOT NULL,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     key INTEGER NOT NULL REFERENCES name (number),
-    name TEXT NOT NULL,
-    kind TEXT NOT NULL,
+    name TEXT,                             -- NULL: the spelling of the key in `name`
+    code ANY NOT NULL,                     -- number of the kind, see `kind`
     vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
     rank INTEGER NOT NULL,                 -- smaller is better: source of name, type and description
     type TEXT NOT NULL,
@@ -133,10 +134,16 @@ CREATE TABLE nomination (
     alias_of TEXT NOT NULL,                -- key
     reason TEXT NOT NULL,
     extractor TEXT NOT NULL,               -- who read it: nothing for the rules, + before a name: the rules too
+    kind TEXT AS (CASE code
+        WHEN 0 THEN 'phrase' WHEN 1 THEN 'title' WHEN 2 THEN 'definition' WHEN 3 THEN 'quoted' WHEN 4 THEN 'variant'
+        WHEN 5 THEN 'abbreviation' WHEN 6 THEN 'heading' WHEN 7 THEN 'link' WHEN 8 THEN 'label' WHEN 9 THEN 'section'
+        WHEN 10 THEN 'page' WHEN 11 THEN 'anchor' WHEN 12 THEN 'name' WHEN 13 THEN 'identifier' WHEN 14 THEN 'term'
+        WHEN 15 THEN 'metadata' WHEN 16 THEN 'field' WHEN 17 THEN 'given' ELSE code END
+    ),
     PRIMARY KEY (chunk, key, place)        -- short, because every index below repeats it
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX nomination_by_vote ON nomination (key, vote, document);
+CREATE INDEX nomination_strong ON nomination (key) WHERE vote = 2;
 CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
 CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
 CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description > '';
@@ -145,6 +152,19 @@ CREATE INDEX nomination_own ON nomination (key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
 CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extractor <> '';
+
+-- Best name of each key: the smallest of the best rank. NULL sorts first, so at most two rows are read.
+CREATE VIEW best_name AS
+SELECT w.number AS key, (
+    SELECT CASE WHEN n.name IS NULL THEN min(w.spelling, coalesce((
+        SELECT min(o.name) FROM nomination AS o WHERE o.key = n.key AND o.rank = n.rank AND o.name > ''
+    ), w.spelling)) ELSE n.name END
+    FROM nomination AS n
+    WHERE n.key = w.number
+    ORDER BY n.rank, n.name
+    LIMIT 1
+) AS name
+FROM name AS w;
 
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,

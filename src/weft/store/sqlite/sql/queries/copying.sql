@@ -8,7 +8,7 @@ CROSS JOIN chunk AS c ON c.document = d.number
 ORDER BY d.id, c.ordinal;
 
 -- name: own_nominations
-SELECT n.chunk, w.key, n.name, n.kind, n.type, CASE
+SELECT n.chunk, w.key, coalesce(n.name, w.spelling), n.kind, n.type, CASE
         WHEN typeof(n.description) = 'text' THEN n.description -- `1` is not compared with a place
         ELSE (SELECT t.description FROM nomination AS t
               WHERE t.chunk = n.chunk AND t.key = n.key AND t.place = n.description)
@@ -16,7 +16,7 @@ SELECT n.chunk, w.key, n.name, n.kind, n.type, CASE
 FROM json_each(:numbers) AS k CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
 CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = ''
-ORDER BY n.chunk, w.key, n.kind, n.name;
+ORDER BY n.chunk, w.key, n.kind, coalesce(n.name, w.spelling);
 
 -- name: own_claims
 SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor

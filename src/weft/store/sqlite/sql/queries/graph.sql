@@ -1,8 +1,8 @@
 -- Entities, mentions, relations, nominations and claims.
 
 -- name: write_names
--- Gives keys a number.
-INSERT INTO name (namespace, key) SELECT :namespace, value FROM json_each(:keys) WHERE TRUE
+-- Gives keys a number. Pairs of a key and its spelling, or NULL.
+INSERT INTO name (namespace, key, spelling) SELECT :namespace, value ->> 0, value ->> 1 FROM json_each(:keys) WHERE TRUE
 ON CONFLICT (namespace, key) DO NOTHING;
 
 -- name: name_numbers
@@ -56,7 +56,7 @@ SELECT DISTINCT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
 WHERE n.chunk = :chunk AND n.origin = :origin;
 
 -- name: origin_nominations
-SELECT n.chunk, w.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
+SELECT n.chunk, w.key, coalesce(n.name, w.spelling), n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
 FROM nomination AS n JOIN name AS w ON w.number = n.key
 WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
@@ -69,24 +69,29 @@ WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
--- `key` is a number. A nomination that the chunk has already keeps its place and is left as it is. A definition with the
--- description of the title refers to it.
+-- `key` is a number; its spelling is not repeated. A nomination that the chunk has already keeps its place and is left as
+-- it is. A definition with the description of the title refers to it.
 INSERT INTO nomination
-    (chunk, place, namespace, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason,
+    (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
     extractor)
-VALUES (
+SELECT
     :chunk, coalesce(
         (SELECT place FROM nomination
-         WHERE chunk = :chunk AND key = :key AND kind = :kind AND name = :name AND +origin = :origin),
+         WHERE chunk = :chunk AND key = :key AND kind = :kind AND name IS nullif(:name, w.spelling) AND +origin = :origin),
         (SELECT max(place) + 1 FROM nomination WHERE chunk = :chunk AND key = :key),
         0
-    ), :namespace, :document, :origin, :key, :name, :kind, :vote, :rank, :type, coalesce(
+    ), :namespace, :document, :origin, :key, nullif(:name, w.spelling), CASE :kind
+        WHEN 'phrase' THEN 0 WHEN 'title' THEN 1 WHEN 'definition' THEN 2 WHEN 'quoted' THEN 3 WHEN 'variant' THEN 4
+        WHEN 'abbreviation' THEN 5 WHEN 'heading' THEN 6 WHEN 'link' THEN 7 WHEN 'label' THEN 8 WHEN 'section' THEN 9
+        WHEN 'page' THEN 10 WHEN 'anchor' THEN 11 WHEN 'name' THEN 12 WHEN 'identifier' THEN 13 WHEN 'term' THEN 14
+        WHEN 'metadata' THEN 15 WHEN 'field' THEN 16 WHEN 'given' THEN 17 ELSE :kind
+    END, :vote, :rank, :type, coalesce(
         (SELECT place FROM nomination
          WHERE chunk = :chunk AND key = :key AND kind = 'title' AND +origin = '' AND description = :description
              AND :kind = 'definition' AND :origin = '' AND :description > ''),
         :description
     ), :about, :alias_of, :reason, :extractor
-)
+FROM name AS w WHERE w.number = :key
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
 -- name: chunk_claims
@@ -109,11 +114,19 @@ WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target 
     AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
 
 -- name: key_votes
--- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
+-- Votes for keys: any strong vote; without one, weak votes of two documents; whether a key is named in its own right.
+-- Weak votes have rank 5 or 6, so other nominations of the key are not read.
 SELECT k.value,
-    EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND vote = 2),
-    (SELECT min(document) FROM nomination WHERE key = w.number AND vote = 1)
-    IS NOT (SELECT max(document) FROM nomination WHERE key = w.number AND vote = 1),
+    EXISTS (SELECT 1 FROM nomination INDEXED BY nomination_strong WHERE key = w.number AND vote = 2) AS strong,
+    CASE WHEN NOT EXISTS (SELECT 1 FROM nomination INDEXED BY nomination_strong WHERE key = w.number AND vote = 2)
+        THEN EXISTS (
+            SELECT 1 FROM nomination AS n
+            WHERE n.key = w.number AND n.rank IN (5, 6) AND n.vote = 1 AND n.document <> (
+                SELECT document FROM nomination WHERE key = w.number AND rank IN (5, 6) AND vote = 1 LIMIT 1
+            )
+        )
+        ELSE FALSE
+    END,
     EXISTS (
         SELECT 1 FROM nomination INDEXED BY nomination_own
         WHERE key = w.number AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
@@ -334,7 +347,7 @@ WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = f.
 -- name: entity_names
 SELECT h.id, coalesce(
     (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-    (SELECT name FROM nomination WHERE key = h.number ORDER BY rank, name LIMIT 1),
+    (SELECT name FROM best_name WHERE key = h.number),
     h.key
 )
 FROM entity AS e JOIN entity AS h ON h.number = e.head
@@ -346,7 +359,7 @@ WHERE e.namespace = :namespace AND e.id IN (SELECT value FROM json_each(:ids));
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-        (SELECT name FROM nomination WHERE key = h.number ORDER BY rank, name LIMIT 1),
+        (SELECT name FROM best_name WHERE key = h.number),
         h.key
     ),
     coalesce((SELECT type FROM nomination
@@ -363,7 +376,7 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     ) END,
     (SELECT json_group_array(json_array(o.name, o.reason, o.mentions, o.chunks)) FROM (
         SELECT coalesce(
-            (SELECT name FROM nomination WHERE key = other.number ORDER BY rank, name LIMIT 1),
+            (SELECT name FROM best_name WHERE key = other.number),
             (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = other.key LIMIT 1),
             other.key
         ) AS name, other.reason, other.mentions, other.chunks
@@ -403,9 +416,15 @@ SELECT id, '' FROM named WHERE '' IN (
 
 -- name: other_spelling
 -- First name other than `name` by which links refer to a key.
-SELECT coalesce(
-    (SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name < :name),
-    (SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name > :name)
+SELECT (
+    SELECT min(n.name) FROM (
+        SELECT min(name) AS name FROM nomination WHERE key = w.number AND rank = :rank AND name < :name
+        UNION ALL
+        SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name > :name
+        UNION ALL
+        SELECT nullif(w.spelling, :name)
+        WHERE EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND rank = :rank AND name IS NULL)
+    ) AS n
 )
 FROM name AS w
 WHERE w.namespace = :namespace AND w.key = :key;
@@ -558,14 +577,14 @@ SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.nu
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: unembedded_entities
-SELECT c.id, w.key, n.name, n.description
+SELECT c.id, w.key, coalesce(n.name, w.spelling), n.description
 FROM chunk AS c CROSS JOIN nomination AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
 WHERE c.namespace = :namespace AND n.vote = 2 AND n.description > ''
     AND NOT EXISTS (
         SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
         WHERE v.chunk = n.chunk AND v.key = w.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
     )
-ORDER BY c.id, w.key, n.rank, n.name, n.description
+ORDER BY c.id, w.key, n.rank, coalesce(n.name, w.spelling), n.description
 LIMIT :limit;
 
 -- name: write_entity_vector_by_id

@@ -65,7 +65,7 @@ CROSS JOIN name AS t ON t.number = c.target CROSS JOIN name AS s ON s.number = c
 WHERE c.origin = '' AND t.key >= '!' AND t.key < '"';
 
 -- name: chunk_labels
-SELECT n.chunk, n.alias_of, w.key, n.name FROM json_each(:chunks) AS k
+SELECT n.chunk, n.alias_of, w.key, coalesce(n.name, w.spelling) FROM json_each(:chunks) AS k
 CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = '' AND n.kind = 'label';
 
@@ -76,13 +76,14 @@ CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c
 WHERE c.origin >= '@' AND c.origin < 'A';
 
 -- name: chunk_resolved_aliases
-SELECT n.chunk, n.origin, w.key, n.name, n.alias_of FROM json_each(:chunks) AS k
+SELECT n.chunk, n.origin, w.key, coalesce(n.name, w.spelling), n.alias_of FROM json_each(:chunks) AS k
 CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin >= '@' AND n.origin < 'A';
 
 -- name: delete_alias
 DELETE FROM nomination
-WHERE namespace = :namespace AND chunk = :chunk AND key = :key AND kind = 'anchor' AND name = :name AND origin = :origin;
+WHERE namespace = :namespace AND chunk = :chunk AND key = :key AND kind = 'anchor' AND origin = :origin
+    AND name IS nullif(:name, (SELECT spelling FROM name WHERE number = :key));
 
 -- name: delete_resolved_claims
 DELETE FROM claim
