@@ -123,6 +123,15 @@ def test_broken_links_are_counted_and_listed(weft, tmp_path):
     assert "links in default: 1 lead to no document  (run weft check --links)" in weft("doctor").out
 
 
+def test_the_store_in_the_indexed_folder_is_no_skipped_file(weft, tmp_path):
+    """Another database is reported."""
+    (tmp_path / "a.md").write_text("# A\n\nText.\n")
+    (tmp_path / "other.db").write_bytes(b"x")
+    weft("index", ".")
+
+    assert weft("index", ".").err.splitlines()[-1] == "skipped 1, ignored: other.db: always skipped"
+
+
 def test_an_index_run_without_files_says_so(weft, notes, tmp_path):
     """A folder with hidden files only says which files it skipped."""
     (tmp_path / "empty").mkdir()

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from serving import Running
+from serving import Running, refused
 
 from weft.config import read_settings
 from weft.engine.lazy import LazyEngine
@@ -103,6 +103,27 @@ def test_other_interfaces_do_not_reveal_the_password(postgres_address, caplog):
     assert '"documents":0' in said
     assert "127.0.0.1:1" in str(raised.value)
     assert "sesame" not in said + str(raised.value) + raised.value.hint + caplog.text
+
+
+def test_keys_are_managed_over_http(postgres_dsn, postgres_address):
+    """Created, listed, used, and refused once revoked; a server under an ordinary role refuses to manage them."""
+    with Running(postgres_address) as running:
+        text = running.make_key("team", access="admin")
+        with running.client(text) as admin:
+            made = admin.post("/keys", json={"name": "dashboard"}).json()
+            assert [key["name"] for key in admin.get("/keys").json()["keys"]] == ["test", "dashboard"]
+            with running.client(made["key"]) as reader:
+                assert reader.get("/key").json()["namespaces"] == ["team"]
+                assert reader.get("/stats", headers={"X-Weft-Namespace": "other"}).status_code == 403
+                assert admin.delete(f"/keys/{made['id']}").json()["revoked"] is not None
+                assert reader.get("/key").status_code == 401
+    with (
+        postgres.new_role(postgres_dsn, grants=granted_in_docs()) as role,
+        Running(postgres.address(role)) as running,
+        running.client(text) as admin,
+    ):
+        assert admin.get("/key").json()["access"] == "admin"
+        assert refused(admin.get("/keys")) == (403, "store_denied")
 
 
 def test_a_namespace_is_copied_to_a_server_and_back(weft_here, server, postgres_address, notes):

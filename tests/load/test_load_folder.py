@@ -133,7 +133,7 @@ def test_include_and_exclude_choose_files(load: Load, tmp_path: Path) -> None:
 def test_hidden_and_never_loaded_names_are_left_out(load: Load, tmp_path: Path) -> None:
     """Hidden files can be asked for; a repository's inside and our own store cannot."""
     names = [".env", ".git/config", "node_modules/x.txt", "__pycache__/y.txt", ".venv/z.txt"]
-    write(tmp_path, *names, "weft.db", "weft.db-wal", "weft.db-shm", "a.txt")
+    write(tmp_path, *names, "weft.db", "weft.db-wal", "weft.db-shm", "weft.db.index/b.txt", "a.txt")
 
     assert loaded(load()) == ["a.txt"]
     assert loaded(load(hidden=True)) == [".env", "a.txt"]

@@ -30,6 +30,8 @@ from weft.records import Document, Skipped
         (".. _`a label`:\n\n====\nPlan\n====\n\nWe ship.", "Plan"),
         (".. comment\n   of two lines\n\n:orphan:\n\nPlan\n----\n\nWe ship.", "Plan"),
         ("..\n\nPlan\n\nWe ship.", "Plan"),
+        ("Plan of |version|\n=================\n\n.. |version| replace:: 3.2\n", "Plan of 3.2"),
+        ("Plan of |release|\n=================\n\nWe ship.", "Plan of release"),
         ("# Plan #\n\nWe ship.", "Plan"),
         ("#!/bin/sh\n\nexit 0", "a.txt"),
         ("<!doctype refentry [\n\n]>", "a.txt"),

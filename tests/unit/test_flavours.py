@@ -42,6 +42,11 @@ def test_a_heading_keeps_the_words_of_its_markup():
     assert plain_heading('{{% heading "whatsnext" %}}') == "whatsnext"
     assert plain_heading("Angles $\\alpha$ {#angles}") == "Angles"
     assert plain_heading("Costs of $5") == "Costs of $5"
+    assert (
+        plain_heading('The [Pods](pods.md "all") of [[a/Nodes|a node]] ![in a row](x.png)')
+        == "The Pods of a node in a row"
+    )
+    assert plain_heading("[0.2.0] a[i](") == "[0.2.0] a[i]("
 
 
 def test_a_chunk_keeps_its_text_and_lines_and_is_indexed_without_markup():

@@ -155,7 +155,7 @@ class Engine:
         is_cold = find_active(self.store) is None and has_local_weights(self.settings)
         with self.embedder_slot.preloading() if is_cold else nullcontext():
             notes = self._choose(self._sample(roots)) if self._may_choose else ()
-            items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
+            items = collect_sources(self._load(roots), seen)
             receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
@@ -197,7 +197,7 @@ class Engine:
 
         """
         roots, seen = read_paths(paths), set[str]()
-        items = collect_sources(load_files(roots, options=self.settings.load, base=self.base), seen)
+        items = collect_sources(self._load(roots), seen)
         components = self.components(joining=True)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
@@ -500,6 +500,9 @@ class Engine:
         return embedder
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
+
+    def _load(self, roots: Sequence[Path]) -> Iterator[Document | Skipped]:
+        return load_files(roots, options=self.settings.load, base=self.base, db=self.settings.store.db)
 
     @property
     def _counter(self) -> TokenCounter:

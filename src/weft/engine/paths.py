@@ -13,7 +13,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import TypeVar
 
-from weft.config import LoadOptions
+from weft.config import LoadOptions, is_server
 from weft.errors import InputError, NotFound
 from weft.index.plan import Draft, Plan
 from weft.index.prune import find_orphans, is_below, iter_documents
@@ -43,11 +43,18 @@ def read_paths(paths: Sequence[str | Path]) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def load_files(roots: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Document | Skipped]:
-    """Yield the documents of files and folders, and skipped files with the reason."""
+def load_files(
+    roots: Sequence[Path], *, options: LoadOptions, base: Path | None, db: str = ""
+) -> Iterator[Document | Skipped]:
+    """Yield the documents of files and folders, and skipped files with the reason; not the files of the store `db`."""
+    from weft.load.folder import source_of
     from weft.load.run import iter_documents
 
-    return iter_documents(roots, options=options, base=base)
+    store = source_of(Path(db), base=base) if db and not is_server(db) else ""
+    own = {store, f"{store}-wal", f"{store}-shm", f"{store}.index"} if store else set()
+    for item in iter_documents(roots, options=options, base=base):
+        if isinstance(item, Document) or item.source not in own:
+            yield item
 
 
 def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:

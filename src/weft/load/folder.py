@@ -19,7 +19,9 @@ from weft.records import Skipped
 
 SKIPPED_NAMES = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 STORE_SUFFIXES = (".db", ".db-wal", ".db-shm")
-"""Files of Weft's SQLite store."""
+"""Files of SQLite stores."""
+INDEX_SUFFIX = ".db.index"
+"""End of the folder beside a store that contains its read indexes."""
 
 _ESCAPE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 """Escape that `safe_text` writes for an undecodable byte."""
@@ -156,7 +158,8 @@ class _Walker:
     def _find_ignore_rule(self, path: Path, *, is_folder: bool, rules: IgnoreRules) -> str:
         """Return the rule that excludes a path, or an empty text."""
         name = path.relative_to(self._root).as_posix() + ("/" if is_folder else "")
-        if path.name in SKIPPED_NAMES or (not is_folder and path.name.lower().endswith(STORE_SUFFIXES)):
+        store = (INDEX_SUFFIX,) if is_folder else STORE_SUFFIXES
+        if path.name in SKIPPED_NAMES or path.name.lower().endswith(store):
             return "always skipped"
         if path.name.startswith(".") and not self._options.hidden:
             return "hidden"

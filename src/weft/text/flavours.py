@@ -10,6 +10,7 @@ Markup of Markdown flavours that is no text: removed from titles, headings and i
     footnotes    harbour.[^3]                                   harbour.
                  [^3]: See the log.                             See the log.
     math         the angle $\alpha_{1}$ is small                the angle  is small
+    links        ## [Pods](pods.md) and [[Nodes|a node]]        Pods and a node (titles and headings only)
 
 Fenced code is unchanged. The text of a chunk keeps everything, so citations and quotations show the source. No rule may
 harm source code, because the form of a chunk is not stored.
@@ -18,6 +19,8 @@ harm source code, because the form of a chunk is not stored.
 from __future__ import annotations
 
 import re
+
+from weft.text.links import WIKILINK_PATTERN, link_label
 
 _SIGNS = ("{{<", "{{%", ":::", "[!", "[^", "$", "{#", "{.", "{:")
 """A text without any of these has nothing to remove."""
@@ -30,6 +33,7 @@ _INLINE = re.compile(
     r"|\$\$(?P<block>[^$]{1,2000})\$\$"
     r"|(?<![\w$\\])\$(?=[^\s$\d])(?P<inline>[^$\n]{1,300})\$(?![\w$])"
 )
+_LINK = re.compile(rf"!?\[(?P<label>[^\[\]\n]{{1,300}})\]\([^()\n]{{0,500}}\)|{WIKILINK_PATTERN}")
 _LATEX = re.compile(r"\\[a-zA-Z]|[\^_]\{|\\\\")
 """Dollar signs around other text are money or variables of a shell."""
 _SHOWN = re.compile(r"\btext\s?=\s?\"([^\"]{1,200})\"")
@@ -56,7 +60,9 @@ def plain_text(text: str) -> str:
 
 
 def plain_heading(heading: str) -> str:
-    """Return a heading or a title without markup; a shortcode is replaced by its text or its argument."""
+    """Return a heading or a title without markup; shortcodes and links are replaced by their texts."""
+    if "[" in heading:
+        heading = _LINK.sub(lambda match: match["label"] or link_label(match["wiki"]), heading)
     if not any(sign in heading for sign in _SIGNS):
         return heading
     return _INLINE.sub(_shown, _name_shortcodes(strip_attributes(heading.strip()))).strip()

@@ -25,7 +25,7 @@ from weft.text.ids import chunk_id
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
 
-VERSION = 3
+VERSION = 4
 """Part of every content hash. A new version makes `weft index` split every document again."""
 
 

@@ -23,6 +23,8 @@ _NO_TITLE = re.compile(r"[<\[{/*;%@$|\\#]|--|copyright\b|\(c\)", re.IGNORECASE)
 """Start of code, markup, a settings section or a copyright notice."""
 _INLINE_MARKUP = re.compile(r"(?::[a-z:+-]{1,30}:)?`{1,2}[~!]?([^`<>]{1,100})`{1,2}")
 """Literals and roles of reStructuredText in a title."""
+_SUBSTITUTION = re.compile(r"\|([^|\s](?:[^|\n]{0,60}[^|\s])?)\|")
+_DEFINED_SUBSTITUTION = re.compile(r"^\.\. \|([^|\n]{1,62})\| replace:: (.{1,100})$", re.MULTILINE)
 _RST_FIELD = re.compile(r":[\w-]+:")
 _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
@@ -57,7 +59,8 @@ def find_title(text: str) -> str:
     lines = [line.strip() for line in _skip_preamble(text[:TITLE_SCAN_CHARACTERS].lstrip()).lstrip().split("\n")]
     if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
         lines = lines[1:]
-    first, second = _INLINE_MARKUP.sub(r"\1", lines[0]), lines[1] if len(lines) > 1 else None
+    first = _replace_substitutions(_INLINE_MARKUP.sub(r"\1", lines[0]), text)
+    second = lines[1] if len(lines) > 1 else None
     if not 0 < len(first) <= MAX_TITLE_CHARACTERS or _RULE.match(first):
         return ""
     if mark := _TITLE_MARK.match(first):
@@ -68,6 +71,14 @@ def find_title(text: str) -> str:
     if second and _RULE.match(second):
         return first
     return first if second == "" and any(lines[2:]) and not first.endswith(_SENTENCE_ENDS) else ""
+
+
+def _replace_substitutions(title: str, text: str) -> str:
+    """Return a title of reStructuredText with `|name|` replaced by its text; by the name if the file defines none."""
+    if title.count("|") < 2:
+        return title
+    texts: dict[str, str] = dict(_DEFINED_SUBSTITUTION.findall(text))
+    return _SUBSTITUTION.sub(lambda match: texts.get(match[1]) or match[1], title)
 
 
 def _skip_preamble(text: str) -> str:
