@@ -27,6 +27,8 @@ def environment(chinese_model, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(HOME / "src"))
     monkeypatch.setenv("PYTHONUTF8", "1")
+    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):  # the date and the hash of a commit are embedded
+        monkeypatch.setenv(name, "2026-05-04T09:00:00Z")
     shutil.copytree(HOME / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("*.db*"))
     return tmp_path
 
