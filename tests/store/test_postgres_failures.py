@@ -150,7 +150,9 @@ def test_a_read_only_server_answers_and_refuses_writes(postgres_dsn, store):
 
 
 @pytest.mark.parametrize(
-    "setting, said", [("statement_timeout=100", "took too long"), ("lock_timeout=100", "is busy")], ids=["slow", "busy"]
+    "setting, said",
+    [("statement_timeout=1000", "took too long"), ("lock_timeout=100", "is busy")],
+    ids=["slow", "busy"],
 )
 def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said):
     """A writer waits for another one longer than the server allows."""
@@ -168,13 +170,14 @@ def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said)
 
 def test_a_writer_does_not_wait_for_ever(postgres_dsn, store, monkeypatch):
     """Without a timeout of the server, the wait for another writer is limited. A later statement has no limit."""
-    monkeypatch.setattr(connect, "MAX_LOCK_SECONDS", 0.1)
     database = PostgresDatabase(postgres_dsn)
     other = database.store("default")
     with (
+        monkeypatch.context() as impatient,
         store.facts.writing(),
         pytest.raises(StoreUnavailable, match=r"another writer of namespace 'default' .* within 0\.1 s"),
     ):
+        impatient.setattr(connect, "MAX_LOCK_SECONDS", 0.1)
         other.delete([document_id("default", "a")])
     with database._connections.write("default") as db:
         assert db._db.execute("SHOW statement_timeout").fetchone() == ("0",)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import ClassVar
 
 import pytest
@@ -152,8 +153,20 @@ def test_the_first_group_is_written_before_a_third_is_planned(database, monkeypa
     assert read_at_write[0] == 2 * TEXTS_PER_GROUP
 
 
-def test_where_reading_takes_long_nothing_waits_to_be_written(database):
+class Noting(ThreadPoolExecutor):
+    """Keeps the futures, so that tests can wait until a group is embedded and handed over."""
+
+    futures: ClassVar[list[Future]] = []
+
+    def submit(self, *arguments, **options):
+        self.futures.append(super().submit(*arguments, **options))
+        return self.futures[-1]
+
+
+def test_where_reading_takes_long_nothing_waits_to_be_written(database, monkeypatch):
     """Each group is embedded before the next one is read, as where a language model reads: the first is written."""
+    monkeypatch.setattr(batch_writer, "ThreadPoolExecutor", Noting)
+    monkeypatch.setattr(Noting, "futures", [])
     embedder = Waiting()
     store = adopt(database.store("default"), embedder)
     embedder.may_begin.set()
@@ -162,8 +175,7 @@ def test_where_reading_takes_long_nothing_waits_to_be_written(database):
     def documents():
         for number, document in enumerate(notes(3 * TEXTS_PER_GROUP)):
             if number and number % TEXTS_PER_GROUP == 0:
-                assert embedder.wait_for(number)
-                time.sleep(0.05)  # for what is done with the vectors
+                assert not wait(Noting.futures, 60).not_done
             seen.append(len(steps))
             yield document
 
