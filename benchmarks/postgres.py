@@ -22,6 +22,8 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
                  `benchmarks/scale.py`; it is copied to the server if the server is empty. The filter is a prefix of the
                  sources that keeps a tenth.
     --profile    print the time and number of calls of each statement of the questions of `mix`
+    --processor  print only the processor time of each search on the server, for busy machines. With `--keep`, the
+                 second run measures the store of the first.
 """
 
 from __future__ import annotations
@@ -157,13 +159,38 @@ def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -
     return f"{median(medians):.1f} / {quantiles(every, n=20)[-1]:.1f}"
 
 
-def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: str) -> str:
-    """Return the milliseconds of processor time of a question: this process, and the server if there is one."""
+def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: str) -> tuple[float, float]:
+    """Return the milliseconds of processor time of a question: the server, if there is one, and this process."""
     server, client = server_time(db), time.process_time()
     for question in questions:
         ask(question)
     client = (time.process_time() - client) * 1000
-    return f"{(client + server_time(db) - server) / len(questions):.1f}"
+    return (server_time(db) - server) / len(questions), client / len(questions)
+
+
+def processor_times(database: Database, db: str, asked: Questions, *, repeat: int) -> list[dict[str, str]]:
+    """Return the processor time of each search of a store: the least of several rounds, and the statements of `mix`."""
+    rows = []
+    with Engine(read_settings({"store.db": db, "store.index_dir": "none"}), embedder=EMBEDDER) as engine:
+        for name, ask in searches(database.store("default"), engine, asked).items():
+            processor_time(ask, asked.plain, db)
+            rounds = [processor_time(ask, asked.plain, db) for _ in range(repeat)]
+            server, client = min(rounds, key=sum)
+            rows.append({"search": name, "server": f"{server:.1f}", "client": f"{client:.1f}"})
+        counted = count_statements(engine, asked.plain, profile=False)
+    return [*rows, {"search": "statements of mix", "server": counted, "client": ""}]
+
+
+def searches(store: Store, engine: Engine, asked: Questions) -> dict[str, Callable[[str], object]]:
+    """Return the searches that are measured, by name."""
+    vectors, everything = asked.vectors, Filter()
+    return {
+        "vector": lambda q: store.search_vector(vectors[q], limit=100, where=everything),
+        "filtered": lambda q: store.search_vector(vectors[q], limit=100, where=asked.where),
+        "keyword": lambda q: store.search_keyword(query_terms(q), limit=100, where=everything),
+        "hybrid": lambda q: engine.query(q, method="hybrid"),
+        "mix": lambda q: engine.query(q, method="mix"),
+    }
 
 
 def server_time(db: str) -> float:
@@ -240,7 +267,7 @@ def measure(
         figures["mix, named"] = (
             timed(lambda q: engine.query(q, method="mix"), asked.named, repeat) if asked.named else ""
         )
-        figures["mix, CPU"] = processor_time(lambda q: engine.query(q, method="mix"), asked.plain, db)
+        figures["mix, CPU"] = f"{sum(processor_time(lambda q: engine.query(q, method='mix'), asked.plain, db)):.1f}"
         figures["statements"] = ""
         if "://" in db:
             figures["statements"] = count_statements(engine, asked.plain, profile=profile)
@@ -354,6 +381,7 @@ def main() -> None:
     parser.add_argument("--keep", default="", metavar="DIR")
     parser.add_argument("--file", default="", metavar="FILE")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--processor", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -400,7 +428,14 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
     if not arguments.keep:
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
-    file, server = SqliteDatabase(path), PostgresDatabase(dsn)
+    server = PostgresDatabase(dsn)
+    if arguments.processor:
+        if server.store("default").stats().chunks < size:
+            fill(server.store("default"), size)
+        print(to_table(processor_times(server, dsn, made_questions(size), repeat=arguments.repeat)), flush=True)
+        server.close()
+        return
+    file = SqliteDatabase(path)
     index_dir = f"{folder}/indexes"
     indexed = PostgresDatabase(dsn, index_folder=Path(index_dir))
     rows = []

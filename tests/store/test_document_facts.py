@@ -214,7 +214,7 @@ def test_facts_and_document_are_one_transaction(kind, request, monkeypatch):
     index(store, "a", "Status: live")
     before = snapshot(store)
 
-    def fail(self):
+    def fail(self, **options):
         raise RuntimeError("the power is gone")
 
     monkeypatch.setattr(document_write.DocumentWriter, "finish", fail)

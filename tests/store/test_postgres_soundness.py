@@ -28,6 +28,12 @@ OTHERWISE = {
     "weak for strong": "UPDATE entity SET strong = NOT strong WHERE key = 'night shift'",
     "about nothing": "UPDATE mention SET about = FALSE",
     "a mention nobody made": f"INSERT INTO mention VALUES (1, {PARIS}, {STRAY}, 1, FALSE, 0)",
+    "derived claims lost": f"DELETE FROM claim WHERE origin = '*' AND source = {PARIS}",
+    "stray claims": f"INSERT INTO claim VALUES (1, {STRAY}, '*', {LEDGER}, {PARIS}, 'mentions', 1.0, '', 0, '')",
+    "a claim of another chunk": (
+        "UPDATE claim SET weight = 4.0 WHERE origin = '*' AND (chunk, source, target) = ("
+        f"SELECT chunk, source, target FROM claim WHERE origin = '*' AND source = {LEDGER} LIMIT 1)"
+    ),
     "a relation nobody claimed": f"INSERT INTO relation VALUES (1, {PARIS}, {LEDGER}, 'hates', 9.0, 1, 0)",
     "a vector of a name that nobody describes": (
         "INSERT INTO entity_vector (namespace, model, chunk, key, vector)"

@@ -131,7 +131,7 @@ HANG = """
 import time
 from weft.store.relational.document_write import DocumentWriter
 
-def wait(self):
+def wait(self, **options):
     print("inside", flush=True)
     time.sleep(600)
 
