@@ -40,6 +40,7 @@ from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
 from weft.load.formats.beir import iter_corpus
 from weft.records import Document
 from weft.store.shared.merging import pair_tie_rank, tie_rank
+from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges
 from weft.text.analyzer import count_terms, terms
 from weft.text.ids import chunk_id, document_id, entity_id
@@ -286,11 +287,11 @@ class Variants:
                 for c, origin, s, t, type, weight, said in self._claims
             ),
         )
-        described = np.stack([np.frombuffer(row[2], "<f2") for row in self._described])
+        described = np.stack(unpack_twelve([row[2] for row in self._described]))
         run(
             "INSERT INTO entity_vector (chunk, key, model, vector) VALUES (?, ?, ?, ?)",
             (
-                (row[0] + shift, key(row[1]), self._model, vector.astype("<f2").tobytes())
+                (row[0] + shift, key(row[1]), self._model, pack_twelve(vector))
                 for row, vector in zip(self._described, self._move(described, copy), strict=True)
             ),
         )

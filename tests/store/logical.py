@@ -9,6 +9,7 @@ import psycopg
 
 from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
 from weft.store.shared.merging import tie_rank
+from weft.store.shared.twelve_bits import unpack_twelve
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
@@ -77,8 +78,9 @@ def _rows(store, table, names, numbers):
         if column == "vector":
             if not isinstance(value, bytes):
                 return np.array(value, dtype=np.float32).tobytes()
-            is_half = table in ("chunk_vector", "entity_vector")
-            return np.frombuffer(value, "<f2").astype(np.float32).tobytes() if is_half else value
+            if table == "entity_vector":
+                return unpack_twelve([value])[0].tobytes()
+            return np.frombuffer(value, "<f2").astype(np.float32).tobytes() if table == "chunk_vector" else value
         return tuple(sorted(json.loads(value).items())) if column == "terms" else value
 
     return {

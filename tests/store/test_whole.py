@@ -11,6 +11,7 @@ from opening import contradictions
 from weft.records import Claim, Extraction, Fact, FactEntity, FactEvent, Nomination
 from weft.store.memory.store import MemoryDatabase
 from weft.store.shared.merging import same_statements
+from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -45,7 +46,8 @@ def extraction(key, other, *, kind="title"):
 def enriched(source, text):
     """Return a batch whose chunk puts forward a name, with the vector of that name."""
     batch = make_batch(source, [text, f"more of {source}"], metadata={"tags": ["a", "b"], "tier": 1})
-    first = replace(batch.chunks[0], extraction=extraction(source, "other"), entity_vectors={source: unit(1, 2, 3)})
+    vectors = {source: round_to_twelve(unit(1, 2, 3))}
+    first = replace(batch.chunks[0], extraction=extraction(source, "other"), entity_vectors=vectors)
     return replace(batch, chunks=(first, batch.chunks[1]))
 
 
@@ -118,7 +120,7 @@ def test_what_imports_say_is_read_beside_the_documents(store):
     assert same(store.batches([batch.document.id])[0], batch)
     vectors = store.graph.vectors([first, second, "nope"])
     assert vectors.keys() == {(first, "auth"), (second, "gateway")}
-    assert np.array_equal(vectors[second, "gateway"], unit(3, 2, 1))
+    assert np.array_equal(vectors[second, "gateway"], round_to_twelve(unit(3, 2, 1)))
     assert store.graph.vectors([first]).keys() == {(first, "auth")}
     store.annotate("a.json", {})
     store.annotate("b.json", {})

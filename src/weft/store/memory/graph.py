@@ -25,7 +25,6 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import BrokenLink, Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.memory.links import find_broken_links, resolve_links
-from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.merging import (
     alias_names,
     extractor_names,
@@ -34,6 +33,7 @@ from weft.store.shared.merging import (
     pair_tie_rank,
     strongest_mentions,
 )
+from weft.store.shared.twelve_bits import round_to_twelve
 from weft.text.ids import entity_id, fact_entity_id
 
 MAX_SUPPORTING_CHUNKS = 20
@@ -283,7 +283,7 @@ class MemoryGraph:
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         for (id, key), vector in vectors.items():
             if id in self._chunks:
-                self._all_vectors[model, id, key] = round_to_half(vector)
+                self._all_vectors[model, id, key] = round_to_twelve(vector)
 
     def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
         sources = None if document_ids is None else {self._sources.get(id) for id in document_ids}

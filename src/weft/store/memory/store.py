@@ -44,6 +44,7 @@ from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
 from weft.store.shared.part_count import check_one_part
+from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.shared.unembedded import find_missing_vectors
 
 
@@ -279,7 +280,7 @@ class MemoryStore:
             described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
             self._keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
             content.entity_vectors |= {
-                (batch.model, chunk_id, key): round_to_half(vector) for key, vector in item.entity_vectors.items()
+                (batch.model, chunk_id, key): round_to_twelve(vector) for key, vector in item.entity_vectors.items()
             }
         self.facts.state(id, batch.facts)
         if batch.fact_vectors:

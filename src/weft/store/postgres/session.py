@@ -25,6 +25,7 @@ from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
 from weft.store.shared.half_precision import round_to_half
+from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
@@ -228,6 +229,12 @@ class PostgresSession:
 
     def unpack_half(self, value: Any) -> Vector:
         return self.unpack(value)
+
+    def pack_name(self, vector: Vector) -> PgVector:
+        return PgVector(round_to_twelve(vector))
+
+    def unpack_names(self, values: Sequence[Any]) -> list[Vector]:
+        return [self.unpack(value) for value in values]
 
     def sketch(self, vector: Vector) -> None:
         return None

@@ -59,7 +59,9 @@ def read_name_vectors(
     if model is None:
         return {}
     values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "model": model}
-    return {(id, key): db.unpack_half(vector) for id, key, vector in db.run("name_vectors", values)}
+    rows = db.run("name_vectors", values)
+    vectors = db.unpack_names([vector for _, _, vector in rows])
+    return {(id, key): vector for (id, key, _), vector in zip(rows, vectors, strict=True)}
 
 
 def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:

@@ -184,7 +184,7 @@ class DocumentWriter:
                 described = sorted({n.key for n in item.extraction.nominations if n.description})
                 self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
             for key, vector in item.entity_vectors.items():
-                row = {**chunk, "key": key, "vector": self._db.pack_half(vector)}
+                row = {**chunk, "key": key, "vector": self._db.pack_name(vector)}
                 self._pending["write_entity_vector"].append(row)
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:

@@ -110,11 +110,12 @@ class RelationalGraph:
             if active is None or active.model.dimension != len(vector):
                 return []
             values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(chunk_ids))}
-            described = [(key, db.unpack_half(stored)) for key, stored in db.run("described_entities", values)]
-        if any(len(other) != len(vector) for _, other in described):
+            rows = db.run("described_entities", values)
+            vectors = db.unpack_names([stored for _, stored in rows])
+        if any(len(other) != len(vector) for other in vectors):
             raise unreadable("the vector of a name")
         scores: dict[str, float] = {}
-        for key, other in described:
+        for (key, _), other in zip(rows, vectors, strict=True):
             scores[key] = max(float(other @ vector), scores.get(key, -2.0))
         found = self.find_entities(list(scores))
         best: dict[str, tuple[Entity, float]] = {}

@@ -493,7 +493,7 @@ def write_name_vectors(
 ) -> None:
     """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
     for (chunk, key), vector in vectors.items():
-        values = {"id": chunk, "key": key, "model": model, "vector": db.pack_half(vector)}
+        values = {"id": chunk, "key": key, "model": model, "vector": db.pack_name(vector)}
         db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
 
 

@@ -137,10 +137,16 @@ class Session(Protocol):
         """Return a vector from its stored form."""
 
     def pack_half(self, vector: Vector) -> Any:
-        """Return a vector of a chunk or of a described name in stored form: rounded to float16."""
+        """Return a vector of a chunk in stored form: rounded to float16."""
 
     def unpack_half(self, value: Any) -> Vector:
-        """Return a vector of a chunk or of a described name from its stored form."""
+        """Return a vector of a chunk from its stored form."""
+
+    def pack_name(self, vector: Vector) -> Any:
+        """Return a vector of a described name in stored form: rounded to 12 bits per component."""
+
+    def unpack_names(self, values: Sequence[Any]) -> list[Vector]:
+        """Return vectors of described names from their stored form."""
 
     def sketch(self, vector: Vector) -> bytes | None:
         """Return the sign bits stored with the vector of a fact entity for preselection; None if not needed."""

@@ -1,8 +1,8 @@
 """
 Half precision (float16) of stored vectors.
 
-Every store rounds the vectors of chunks and of described names in the same way, so that all stores return the same
-scores. A component of a unit vector keeps 11 bits, and a cosine changes by less than 1e-4.
+Every store rounds the vectors of chunks in the same way, so that all stores return the same scores. A component of a
+unit vector keeps 11 bits, and a cosine changes by less than 1e-4.
 """
 
 from __future__ import annotations

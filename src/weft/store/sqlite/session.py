@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, read_models
+from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sql_files import load_queries
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
@@ -131,6 +132,12 @@ class SqliteSession:
 
     def unpack_half(self, value: bytes) -> Vector:
         return np.frombuffer(value, "<f2", count=len(value) // 2).astype(np.float32)
+
+    def pack_name(self, vector: Vector) -> bytes:
+        return pack_twelve(vector)
+
+    def unpack_names(self, values: Sequence[bytes]) -> list[Vector]:
+        return unpack_twelve(values)
 
     def sketch(self, vector: Vector) -> bytes:
         return np.packbits(vector > 0).tobytes()

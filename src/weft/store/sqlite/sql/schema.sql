@@ -239,7 +239,7 @@ CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
-    vector BLOB NOT NULL,                  -- float16, little-endian, unit length
+    vector BLOB NOT NULL,                  -- 12 bits per component, see `pack_twelve`
     PRIMARY KEY (model, chunk, key)
 ) STRICT, WITHOUT ROWID;
 

@@ -97,7 +97,7 @@ DELETE FROM entity WHERE namespace = :namespace;
 -- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
 WHERE m.namespace = :namespace AND (
-    length(v.vector) <> 2 * m.dimension
+    length(v.vector) <> 1 + m.dimension + (m.dimension + 1) / 2
     OR NOT EXISTS (
         SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
         WHERE n.chunk = v.chunk AND w.key = v.key AND n.description > ''
@@ -109,7 +109,7 @@ DELETE FROM entity_vector
 WHERE EXISTS (
     SELECT 1 FROM model AS m
     WHERE m.number = entity_vector.model AND m.namespace = :namespace AND (
-        length(entity_vector.vector) <> 2 * m.dimension
+        length(entity_vector.vector) <> 1 + m.dimension + (m.dimension + 1) / 2
         OR NOT EXISTS (
             SELECT 1 FROM nomination AS n JOIN name AS w ON w.number = n.key
             WHERE n.chunk = entity_vector.chunk AND w.key = entity_vector.key AND n.description > ''
