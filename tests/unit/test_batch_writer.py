@@ -69,19 +69,19 @@ def test_the_next_documents_are_read_while_the_model_works(database):
 
 @pytest.fixture(autouse=True)
 def whole_groups(monkeypatch):
-    """The first group is as large as the others, so that texts can be counted in groups."""
-    monkeypatch.setattr(run, "FIRST_GROUP_CHUNKS", 1 << 20)
+    """The first groups are as large as the others, so that texts can be counted in groups."""
+    monkeypatch.setattr(run, "FIRST_GROUPS_CHUNKS", ())
 
 
-def test_the_first_group_is_small(database, embedder, monkeypatch):
-    """Its documents are searchable while the others are embedded."""
-    monkeypatch.setattr(run, "FIRST_GROUP_CHUNKS", 3)
+def test_the_first_groups_are_small(database, embedder, monkeypatch):
+    """Their documents are searchable while the others are embedded."""
+    monkeypatch.setattr(run, "FIRST_GROUPS_CHUNKS", (1, 3))
     store = adopt(database.store("default"), embedder)
     groups, make = [], batch_writer.make_batches
     monkeypatch.setattr(batch_writer, "make_batches", lambda plans, **o: groups.append(len(plans)) or make(plans, **o))
     index_documents(notes(5 + TEXTS_PER_GROUP), store=store, embedder=embedder, options=SplitOptions())
 
-    assert groups == [3, TEXTS_PER_GROUP, 2]
+    assert groups == [1, 3, TEXTS_PER_GROUP, 1]
 
 
 @pytest.mark.parametrize(

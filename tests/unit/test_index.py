@@ -208,7 +208,7 @@ class Breaking(FakeEmbedder):
 
 def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(database, monkeypatch):
     """Written documents are kept, the failed group is unchanged, and no text is embedded twice."""
-    monkeypatch.setattr(index_run, "FIRST_GROUP_CHUNKS", TEXTS_PER_GROUP)
+    monkeypatch.setattr(index_run, "FIRST_GROUPS_CHUNKS", ())
     embedder = Breaking()
     store = adopt(database.store("default"), embedder)
     documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * TEXTS_PER_GROUP)]

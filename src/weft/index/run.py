@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, repeat
 from typing import TypeVar
 
 from weft.config import SplitOptions
@@ -28,8 +29,12 @@ from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
 
-FIRST_GROUP_CHUNKS = 1
-"""Chunks, or documents, of the first group of a run: one document, searchable before a whole group would be."""
+FIRST_GROUPS_CHUNKS = (1, 8)
+"""
+Chunks, or documents, of the first two groups of a run.
+
+The first document is searchable when it is embedded and the second group is planned, before a whole group would be.
+"""
 
 Item = TypeVar("Item", bound=Document | Prepared)
 Made = TypeVar("Made", bound=Prepared)
@@ -118,13 +123,14 @@ def _group_drafts(
     flush: Callable[[str], None] = lambda source: None,
 ) -> Iterator[list[Made]]:
     """
-    Yield groups of drafts, each with `size` chunks or documents, the first with fewer; count unchanged documents.
+    Yield groups of drafts, each with `size` chunks or documents, the first ones with fewer; count unchanged documents.
 
     `flush` writes pending documents of a source. They must be written first, because a draft is compared with the
     stored document of its source.
     """
     group: list[Made] = []
-    limit = min(size, FIRST_GROUP_CHUNKS)
+    limits = chain((min(size, first) for first in FIRST_GROUPS_CHUNKS), repeat(size))
+    limit = next(limits)
     for item in counts.iter_documents(items):
         source = item.source if isinstance(item, Document) else item.document.source
         if any(source == known.document.source for known in group):
@@ -138,7 +144,7 @@ def _group_drafts(
         group.append(made)
         if is_full(group, size=limit):
             yield group
-            group, limit = [], size
+            group, limit = [], next(limits)
     if group:
         yield group
 

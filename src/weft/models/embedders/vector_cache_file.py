@@ -42,10 +42,20 @@ CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used, id);
 """
 # Vectors of earlier versions have no checksum, so they are not used.
 _ADD_CHECKSUM = "ALTER TABLE vectors ADD COLUMN checksum BLOB"
-_SELECT = "SELECT vector, used, checksum FROM vectors WHERE model = ? AND digest = ?"
+# One statement for many rows: between the rows of several ones, a thread that computes takes the interpreter lock, for
+# up to 5 ms each time. `wanted` counts the rows, whose values are joined: 32 bytes of `:digests` belong to each.
+_SELECT = """
+WITH RECURSIVE wanted (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM wanted WHERE place + 1 < :count)
+SELECT digest, vector, used, checksum FROM wanted CROSS JOIN vectors
+WHERE model = :model AND digest = substr(:digests, 1 + 32 * place, 32)
+"""
 _TOUCH = "UPDATE vectors SET used = ? WHERE model = ? AND digest = ?"
 _INSERT = """
-INSERT INTO vectors (model, digest, vector, used, checksum) VALUES (?, ?, ?, ?, ?)
+WITH RECURSIVE wanted (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM wanted WHERE place + 1 < :count)
+INSERT INTO vectors (model, digest, vector, used, checksum)
+SELECT :model, substr(:digests, 1 + 32 * place, 32), substr(:vectors, 1 + :size * place, :size), :hour,
+    substr(:checksums, 1 + :checksum_size * place, :checksum_size)
+FROM wanted WHERE true
 ON CONFLICT (model, digest) DO UPDATE
 SET vector = excluded.vector, used = excluded.used, checksum = excluded.checksum
 """
@@ -75,20 +85,20 @@ class CacheFile:
         return self._database.path.exists()
 
     def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
-        """Return the cached vectors of `digests`. Mark them as used in `hour`, unless `hour` is 0."""
+        """Return the cached vectors of SHA-256 `digests`. Mark them as used in `hour`, unless `hour` is 0."""
 
         def work(connection: apsw.Connection) -> dict[bytes, Vector]:
             known: dict[bytes, Vector] = {}
             stale: list[bytes] = []
             damaged: list[bytes] = []
-            for digest in digests:
-                for blob, used, checksum in connection.execute(_SELECT, (model, digest)):
-                    if checksum == entry_checksum(model, digest, blob):
-                        known[digest] = np.frombuffer(blob, "<f4").astype(np.float32)
-                        if not isinstance(used, int) or used < hour:
-                            stale.append(digest)
-                    elif checksum is not None:
-                        damaged.append(digest)
+            wanted = {"count": len(digests), "model": model, "digests": b"".join(digests)}
+            for digest, blob, used, checksum in connection.execute(_SELECT, wanted):
+                if checksum == entry_checksum(model, digest, blob):
+                    known[digest] = np.frombuffer(blob, "<f4").astype(np.float32)
+                    if not isinstance(used, int) or used < hour:
+                        stale.append(digest)
+                elif checksum is not None:
+                    damaged.append(digest)
             self._database.log_damaged_entries(len(damaged))
             if hour and (stale or damaged):
                 with suppress(apsw.BusyError), connection:
@@ -96,21 +106,23 @@ class CacheFile:
                     connection.executemany(_DELETE, ((model, digest) for digest in damaged))
             return known
 
-        return self._guarded(work, otherwise={})
+        return self._guarded(work, otherwise={}) if digests else {}
 
     def write(self, model: str, *, vectors: Mapping[bytes, Vector], hour: int) -> None:
-        """Write the vectors, and evict the least recently used ones if the file is too large."""
+        """Write vectors of one size, and evict the least recently used ones if the file is too large."""
 
         def work(connection: apsw.Connection) -> None:
-            blobs = {digest: vector.astype("<f4").tobytes() for digest, vector in vectors.items()}
+            blobs = [vector.astype("<f4").tobytes() for vector in vectors.values()]
+            checksums = [entry_checksum(model, digest, blob) for digest, blob in zip(vectors, blobs, strict=True)]
+            rows = {"count": len(blobs), "model": model, "digests": b"".join(vectors), "hour": hour}
+            rows |= {"vectors": b"".join(blobs), "size": len(blobs[0])}
+            rows |= {"checksums": b"".join(checksums), "checksum_size": len(checksums[0])}
             with connection:
-                connection.executemany(
-                    _INSERT,
-                    ((model, d, blob, hour, entry_checksum(model, d, blob)) for d, blob in blobs.items()),
-                )
+                connection.execute(_INSERT, rows).fetchall()
             self._shrink(connection)
 
-        self._guarded(work, otherwise=None)
+        if vectors:
+            self._guarded(work, otherwise=None)
 
     def erase(self, digests: Sequence[bytes]) -> None:
         """Delete the vectors of these texts, of every model. Raises `StoreUnavailable`."""
