@@ -7,6 +7,7 @@ import json
 import math
 import random
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ KINDS = (("depends_on", True), ("owned_by", True), ("part_of", True), ("related_
 WORDS = "amber birch cedar delta ember fjord grove harbor iris juniper kelp lumen maple nectar onyx pine".split()
 COUNT = """
 window.frames = 0;
+const read = Response.prototype.json;
+Response.prototype.json = async function () {
+  const body = await read.call(this);
+  if (this.url.endsWith("/graph/overview")) window.overview = body;
+  return body;
+};
 const request = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = run => request(time => { window.frames += 1; run(time); });
 """
@@ -82,24 +89,27 @@ def pan(page: Page, session: CDPSession, *, steps: int) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entities", type=int, default=10_000)
+    parser.add_argument("--url", default="", help="measure the graph of a running server instead of a generated one")
     parser.add_argument("--steps", type=int, default=300, help="pointer moves per level of detail")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
     parser.add_argument("--screenshot", type=Path, help="folder for a screenshot of each level")
     given = parser.parse_args()
-    body = json.dumps(make_overview(given.entities))
-    with serving() as url, sync_playwright() as driver:
+    body = "" if given.url else json.dumps(make_overview(given.entities))
+    with nullcontext((given.url, [])) if given.url else serving() as (url, _), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=given.chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.add_init_script(COUNT)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
-        page.route("**/graph/overview", lambda route: route.fulfill(body=body, content_type="application/json"))
+        if body:
+            page.route("**/graph/overview", lambda route: route.fulfill(body=body, content_type="application/json"))
         page.goto(url + "#/graph")
-        page.wait_for_selector("canvas.whole")
+        page.wait_for_selector("canvas.whole", timeout=300_000)
         began = page.evaluate("performance.now()")
         page.wait_for_selector("[data-arranged]", timeout=300_000)
         arranged = (page.evaluate("performance.now()") - began) / 1000
-        print(f"{given.entities:,} entities, {len(json.loads(body)['relations']['source']):,} relations")
+        graph = page.evaluate("window.overview")
+        print(f"{len(graph['entities']['name']):,} entities, {len(graph['relations']['source']):,} relations")
         print(f"layout in the worker: {arranged:.1f} s")
         for level in ("whole graph", "community", "entities with names and arrows"):
             if level == "community":

@@ -163,10 +163,12 @@ TABLE = [
 ]
 
 
-def make_page(lines: list[list[tuple[int, str]]]) -> bytes:
-    """Return a PDF whose texts stand at positions."""
+def make_page(lines: list[list[tuple[int, str]]], *, end: str = "") -> bytes:
+    """Return a PDF whose texts stand at positions, each followed by the operator `end`."""
     placed = [
-        f"BT /F1 10 Tf 1 0 0 1 {x} {700 - 20 * n} Tm ({text}) Tj ET" for n, line in enumerate(lines) for x, text in line
+        f"BT /F1 10 Tf 12 TL 1 0 0 1 {x} {700 - 20 * n} Tm ({text}) Tj {end} ET"
+        for n, line in enumerate(lines)
+        for x, text in line
     ]
     plain = make_pdf(["here"])
     start = plain.index(b"stream\n") + 7
@@ -174,9 +176,10 @@ def make_page(lines: list[list[tuple[int, str]]]) -> bytes:
     return plain[:start] + "\n".join(placed).encode() + plain[end:]
 
 
-def test_rows_of_a_table_name_their_columns(load: Load, tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["", "T*"], ids=["cells on a line", "each cell ends its line"])
+def test_rows_of_a_table_name_their_columns(load: Load, tmp_path: Path, end: str) -> None:
     """Columns of numbers may end at the same place; lines around the table stay as they are."""
-    (tmp_path / "a.pdf").write_bytes(make_page(TABLE))
+    (tmp_path / "a.pdf").write_bytes(make_page(TABLE, end=end))
 
     assert only_document(load()).text.strip().split("\n") == [
         "The ports are fixed.",
@@ -201,3 +204,5 @@ def test_other_lines_stay_as_they_are(load: Load, tmp_path: Path, lines: list[li
 
     found = " ".join(only_document(load()).text.split())
     assert found == " ".join(text for line in lines for _, text in line)
+    (tmp_path / "a.pdf").write_bytes(make_page(lines, end="T*"))
+    assert only_document(load()).text.split("\n") == [text for line in lines for _, text in line]

@@ -36,7 +36,9 @@ MAX_PAGE_RATIO = 100
 MIN_CHECKED_PAGE_BYTES = 1 << 20
 """A page whose content streams expand to more than this, and to over 100 times the file, is skipped."""
 
-_NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf)$", re.I)
+_NO_TITLE = re.compile(
+    r"untitled|^\(anonymous\)$|microsoft word|powerpoint|slide 1$|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf)$", re.I
+)
 """Titles that programs write if the author entered none."""
 
 
