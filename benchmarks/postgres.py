@@ -21,6 +21,7 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
     --file FILE  measure a store of `benchmarks/corpora.py` with its own embedder and the questions of
                  `benchmarks/scale.py`; it is copied to the server if the server is empty. The filter is a prefix of the
                  sources that keeps a tenth.
+    --cpu        print the processor time of every question instead of latencies
     --profile    print the time and number of calls of each statement of the questions of `mix`
     --processor  print only the processor time of each search on the server, for busy machines. With `--keep`, the
                  second run measures the store of the first.
@@ -160,7 +161,13 @@ def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -
 
 
 def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: str) -> tuple[float, float]:
-    """Return the milliseconds of processor time of a question: the server, if there is one, and this process."""
+    """
+    Return the milliseconds of processor time of a question: the server, if there is one, and this process.
+
+    Each question is asked once before.
+    """
+    for question in questions:
+        ask(question)
     server, client = server_time(db), time.process_time()
     for question in questions:
         ask(question)
@@ -244,8 +251,15 @@ def measure(
     embedder: Any,
     profile: bool = False,
     index_dir: str = "none",
+    cpu: bool = False,
 ) -> dict[str, str]:
     """Return the figures of one store. With an `index_dir`, the server is asked with read indexes."""
+
+    def cost(ask: Callable[[str], object], questions: Sequence[str] = asked.plain) -> str:
+        if not questions:
+            return ""
+        return f"{sum(processor_time(ask, questions, db)):.1f}" if cpu else timed(ask, questions, repeat)
+
     fill_indexes(database)
     store = database.store("default")
     everything, some, vectors = Filter(), asked.where, asked.vectors
@@ -254,19 +268,15 @@ def measure(
         "store": name,
         "chunks": f"{chunks:,}",
         "bytes/chunk": f"{size_of(database, db) / chunks:,.0f}",
-        "vector": timed(lambda q: store.search_vector(vectors[q], limit=100, where=everything), asked.plain, repeat),
-        "filtered": timed(lambda q: store.search_vector(vectors[q], limit=100, where=some), asked.plain, repeat),
-        "keyword": timed(
-            lambda q: store.search_keyword(query_terms(q), limit=100, where=everything), asked.plain, repeat
-        ),
+        "vector": cost(lambda q: store.search_vector(vectors[q], limit=100, where=everything)),
+        "filtered": cost(lambda q: store.search_vector(vectors[q], limit=100, where=some)),
+        "keyword": cost(lambda q: store.search_keyword(query_terms(q), limit=100, where=everything)),
     }
     with Engine(read_settings({"store.db": db, "store.index_dir": index_dir}), embedder=embedder) as engine:
         fill_indexes(engine.database)
-        figures["hybrid"] = timed(lambda q: engine.query(q, method="hybrid"), asked.plain, repeat)
-        figures["mix"] = timed(lambda q: engine.query(q, method="mix"), asked.plain, repeat)
-        figures["mix, named"] = (
-            timed(lambda q: engine.query(q, method="mix"), asked.named, repeat) if asked.named else ""
-        )
+        figures["hybrid"] = cost(lambda q: engine.query(q, method="hybrid"))
+        figures["mix"] = cost(lambda q: engine.query(q, method="mix"))
+        figures["mix, named"] = cost(lambda q: engine.query(q, method="mix"), asked.named)
         figures["mix, CPU"] = f"{sum(processor_time(lambda q: engine.query(q, method='mix'), asked.plain, db)):.1f}"
         figures["statements"] = ""
         if "://" in db:
@@ -380,6 +390,7 @@ def main() -> None:
     parser.add_argument("--tenants", type=int, default=0)
     parser.add_argument("--keep", default="", metavar="DIR")
     parser.add_argument("--file", default="", metavar="FILE")
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--processor", action="store_true")
     arguments = parser.parse_args()
@@ -411,7 +422,7 @@ def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
             rows.append(
                 measure(
                     name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile,
-                    index_dir=index_dir,
+                    index_dir=index_dir, cpu=arguments.cpu,
                 )
             )  # fmt: skip
             database.close()
@@ -445,7 +456,7 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
             written = f"{size / fill(database.store('default'), size):,.0f}"
         figures = measure(
             name, database, db_name, made_questions(size), repeat=arguments.repeat, embedder=EMBEDDER,
-            profile=arguments.profile, index_dir=index_dir if name == INDEXED else "none",
+            profile=arguments.profile, index_dir=index_dir if name == INDEXED else "none", cpu=arguments.cpu,
         )  # fmt: skip
         rows.append({**figures, "written/s": written})
     print(to_table(rows), flush=True)
