@@ -241,3 +241,26 @@ def test_an_index_that_is_off_is_not_filled(opened, postgres_dsn, tmp_path):
     assert answers(database.store("default"), 1) and not is_indexed(database)
     database.close()
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_worn_index_keeps_its_large_graphs(opened, monkeypatch, tmp_path):
+    """Only postings and the changed vectors are written; dead chunks of a kept graph stay dead in the next process."""
+    pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0)
+    monkeypatch.setattr(namespace_index, "MIN_REFILLED_CHUNKS", 3)
+    first, other = opened("index"), opened()
+    plain = other.store("default")
+    plain.write_model(EMBEDDER)
+    plain.write(*(batch(f"note {seed}", [seed]) for seed in range(40)))
+    ready(first)
+    (graph,) = (tmp_path / "index").glob("*.vectors")
+    plain.delete([batch("note 7", []).document.id])
+    plain.write(*(batch(f"note {seed}", [seed + 100]) for seed in range(3, 6)), batch("new", [500, 501, 502]))
+    ready(first)
+    assert not first._connections.indexes._get("default").changed
+    first.close()
+    second = opened("index")
+    ready(second)
+    assert graph.exists() and len([*(tmp_path / "index").glob("*.vectors")]) == 2
+    for seed in (3, 7, 103, 500):
+        assert answers(second.store("default"), seed) == answers(plain, seed)

@@ -76,6 +76,8 @@ class Segment:
     """Number of written rows, including rows deleted since."""
     ends: Mapping[str, int]
     """CRC-32 of some rows, by number."""
+    dead: Sequence[int] = ()
+    """Numbers of rows that have changed since, in an index of a server; none beside a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

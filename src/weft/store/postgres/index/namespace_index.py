@@ -34,7 +34,11 @@ MAX_CHANGE_SEGMENTS = 8
 """Segments of changes that a search asks at most; more are merged into one."""
 
 MIN_REFILLED_CHUNKS = 2_048
-"""Changed chunks from which an index is filled again, if they are more than one in eight."""
+"""
+Changed chunks from which an index is filled again, if they are more than one in eight.
+
+At the latest it is filled again at half of `MAX_CHANGED_CHUNKS`, so that it can follow meanwhile.
+"""
 
 REFILL_DIVISOR = 8
 
@@ -69,6 +73,8 @@ class NamespaceIndex:
     """Number of keyword and of vector segments of the fill."""
     changed: Mapping[int, Row] = field(default_factory=dict)
     """Rows of `indexed_terms` of the changed chunks that still exist, by number."""
+    origin: Version | None = None
+    """Version of the files that the index was opened from; None if it is in memory only."""
 
     @property
     def chunks(self) -> int:
@@ -78,7 +84,9 @@ class NamespaceIndex:
     @property
     def is_worn(self) -> bool:
         """True if so many chunks have changed that the index should be filled again."""
-        return len(self.changed) > max(MIN_REFILLED_CHUNKS, self.chunks // REFILL_DIVISOR)
+        dead = sum(int(np.count_nonzero(~segment.live)) for segment in self.keywords[: self.filled[0]])
+        limit = min(max(MIN_REFILLED_CHUNKS, self.chunks // REFILL_DIVISOR), MAX_CHANGED_CHUNKS // 2)
+        return max(len(self.changed), dead) > limit
 
     @property
     def size(self) -> int:

@@ -196,9 +196,9 @@ class ReadIndexes:
                 self._put(namespace, fill_in_memory(db, namespace, contents, check=self._check))
                 return
         if hnsw.is_available():
-            self._update_files(namespace, is_worn=index is not None)
+            self._update_files(namespace, index)
 
-    def _update_files(self, namespace: str, *, is_worn: bool) -> None:
+    def _update_files(self, namespace: str, index: NamespaceIndex | None) -> None:
         """Open the files of a large namespace, or write them. Another process may be writing them."""
         files = self._files
         with files.folder.build_lock() as is_locked:
@@ -210,12 +210,13 @@ class ReadIndexes:
                 contents = read_contents(db, namespace)
                 if contents is None:
                     return
-                stored = None if is_worn else files.open(namespace, contents)
-                followed = self._follow(db, namespace, stored) if stored else None
-                if followed is not None:
-                    self._put(namespace, followed)
+                if index is None or index.graphs is None or index.model != contents.model:
+                    index = files.open(namespace, contents)
+                known = self._follow(db, namespace, index) if index else None
+                if known is not None and not known.is_worn:
+                    self._put(namespace, known)
                     return
-                finish = files.fill(db, namespace, contents, check=self._check)
+                finish = files.fill(db, namespace, contents, known=known, check=self._check)
             self._put(namespace, finish())
 
     def _follow(self, db: IndexSession, namespace: str, index: NamespaceIndex) -> NamespaceIndex | None:

@@ -32,7 +32,7 @@ class VectorSegment:
     ids: NDArray[Any]
     """Packed chunk ids."""
     matrix: NDArray[Any]
-    """Rows of unit length as float32, or as stored in a file of half precision."""
+    """Rows of unit length as float32, or rows as the server stores them as float16."""
     live: Mask
 
     def without(self, chunks: NDArray[np.int64]) -> VectorSegment:
