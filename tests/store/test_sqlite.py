@@ -17,6 +17,7 @@ from logical import content
 from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory.store import MemoryDatabase
+from weft.store.shared.twelve_bits import pack_twelve
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect, migration
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions
@@ -127,7 +128,7 @@ def test_schema_and_migrations_give_the_same_tables():
 
 
 def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
-    """Schema 17 rounds float32 to float16; the chunk is found as before."""
+    """Schema 17 rounds float32 to float16, and schema 25 names to 12 bits; the chunk is found as before."""
     path = str(tmp_path / "weft.db")
     vector = unit(3, 2, 1)
     with closing(apsw.Connection(path)) as db:
@@ -148,7 +149,7 @@ def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
     assert (hit.chunk_id, hit.score) == ("c1", pytest.approx(1.0, abs=1e-3))
     with database._connections.read() as db:
         assert db.run("described_entities", {"model": 1, "namespace": 1, "ids": '["c1"]'}) == [
-            ("alpha", vector.astype("<f2").tobytes())
+            ("alpha", pack_twelve(vector))
         ]
     database.close()
 
