@@ -330,8 +330,7 @@ def test_a_build_that_ends_early_deletes_its_files(database, monkeypatch, error)
 
 def test_without_the_extra_a_scan_answers_and_names_the_command(tmp_path, monkeypatch):
     """Only vector indexes need usearch; keyword indexes do not."""
-    monkeypatch.setattr(targets, "find_spec", lambda name: None)
-    targets.can_index.cache_clear()
+    monkeypatch.setattr(targets, "is_available", lambda: False)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     assert catch_up(database) == 1
@@ -343,7 +342,6 @@ def test_without_the_extra_a_scan_answers_and_names_the_command(tmp_path, monkey
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     assert search_methods(database) == ["exact"] * 3
     database.close()
-    targets.can_index.cache_clear()
 
 
 @pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])
