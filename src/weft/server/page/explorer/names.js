@@ -71,7 +71,6 @@ function spriteOf({ ratio = 1, ink, panel }, { text, isStrong }) {
 
 function clusterNames({ clusters, to, camera }) {
   return clusters
-    .filter(({ isRest }) => !isRest)
     .map(({ x, y, name, count, radius }) => ({
       text: `${shorten(name)} · ${count}`,
       x: x * to.scale + to.a,

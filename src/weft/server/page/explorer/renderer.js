@@ -70,7 +70,7 @@ export class Renderer {
       const [first] = model.members(c);
       const isRest = hasRest && c === discs.x.length - 1;
       const name = isRest ? "Small groups" : (model.names[first] ?? "");
-      return { x, y: discs.y[c], radius: discs.radius[c], count: discs.size[c], name, isRest };
+      return { x, y: discs.y[c], radius: discs.radius[c], count: discs.size[c], name };
     });
     const sums = new Map();
     for (let e = 0; e < model.size; e += 1) {
