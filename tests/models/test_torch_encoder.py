@@ -72,8 +72,9 @@ def test_batches_contain_texts_of_similar_length_within_the_limit() -> None:
     assert length_batches([], max_tokens=24) == []
 
 
+@pytest.mark.parametrize("min_width", [0, 16])
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_a_batch_gives_the_vectors_of_numpy(pooling: Pooling) -> None:
+def test_a_batch_gives_the_vectors_of_numpy(pooling: Pooling, min_width: int) -> None:
     """Padding, masks and the shortened last layer change no component by more than 1e-5, alone or in a batch."""
     pytest.importorskip("torch", reason="the extra torch is not installed")
     from weft.models.local.gpu.torch_encoder import TorchEncoder
@@ -83,6 +84,7 @@ def test_a_batch_gives_the_vectors_of_numpy(pooling: Pooling) -> None:
     random = np.random.default_rng(5)
     texts = [random.integers(0, WORDS, length).tolist() for length in (1, 2, 9, 10, 12, 40, 41, 3)]
     model = TorchEncoder(encoder, architecture=architecture, device="cpu")
+    model._min_width = min_width  # as on a GPU
 
     vectors = model.encode(texts)
 

@@ -23,6 +23,12 @@ GPU_TOKENS_PER_BATCH = 131_072
 """Tokens of one batch on a GPU, padding included. The largest activation then takes 0.4 GB in bfloat16."""
 GPU_MIN_TOKENS = 16_384
 """Tokens of a batch on a GPU that take as long as its start, about two milliseconds (`benchmarks/gpu.py`, H200)."""
+GPU_MIN_WIDTH = 64
+"""
+Least width of a batch on a GPU. Width and number of texts are rounded up to powers of two.
+
+CUDA loads other kernels for a new shape, which takes about 0.1 s; a batch of a known shape takes 3 ms (H200).
+"""
 CPU_TOKENS_PER_BATCH = 2_048
 """Tokens of one batch on the CPU, padding included. Larger activations do not fit into the processor's cache."""
 
@@ -37,6 +43,7 @@ class TorchEncoder:
         on_cpu = device == "cpu"
         self._tokens_per_batch = CPU_TOKENS_PER_BATCH if on_cpu else GPU_TOKENS_PER_BATCH
         self._min_tokens = 0 if on_cpu else GPU_MIN_TOKENS
+        self._min_width = 0 if on_cpu else GPU_MIN_WIDTH
         dtype = torch.float32 if on_cpu else torch.bfloat16
         try:
             self._device = torch.device(device)
@@ -72,11 +79,8 @@ class TorchEncoder:
     def _encode_batch(self, texts: Sequence[Sequence[int]]) -> Any:
         """Return the unit vectors of one padded batch in float32, on the device."""
         torch, functional = self._torch, self._torch.nn.functional
-        lengths = np.array([len(text) for text in texts])
-        width = int(lengths.max())
-        padded = np.zeros((len(texts), width), np.int32)
-        used = np.arange(width) < lengths[:, None]
-        padded[used] = np.concatenate(texts)
+        padded, used = self._pad(texts)
+        width = padded.shape[1]
         token_ids = torch.from_numpy(padded).to(self._device, non_blocking=True)
         is_token = None if used.all() else torch.from_numpy(used).to(self._device, non_blocking=True)
         states = functional.embedding(token_ids, self._words) + self._positions[:width]
@@ -86,7 +90,19 @@ class TorchEncoder:
             # The vector is the state of the first token, so the last layer computes no other.
             first_only = is_cls and number == len(self._layers) - 1
             states = self._run_layer(states, layer=layer, is_token=is_token, first_only=first_only)
-        return functional.normalize(self._pool(states, is_token).float(), dim=-1)
+        return functional.normalize(self._pool(states, is_token).float(), dim=-1)[: len(texts)]
+
+    def _pad(self, texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return the token ids as a matrix, and which of them are tokens; on a GPU, rounded up to a common shape."""
+        lengths = np.array([len(text) for text in texts])
+        rows, width = len(texts), int(lengths.max())
+        if self._min_width:
+            rows, width = _power_of_two(rows), max(self._min_width, _power_of_two(width))
+            width = max(int(lengths.max()), min(width, len(self._positions)))
+        padded = np.zeros((rows, width), np.int32)
+        used = np.arange(width) < np.append(lengths, np.ones(rows - len(texts), lengths.dtype))[:, None]
+        padded[: len(texts)][used[: len(texts)]] = np.concatenate(texts)
+        return padded, used
 
     def _run_layer(self, states: Any, *, layer: _Layer, is_token: Any, first_only: bool) -> Any:
         functional = self._torch.nn.functional
@@ -137,6 +153,11 @@ class _Layer:
         self.attention_norm, self.feed_norm = (
             _Norm(norm, copy=copy) for norm in (layer.attention_norm, layer.feed_norm)
         )
+
+
+def _power_of_two(number: int) -> int:
+    """Return the next power of two: 5 gives 8, 8 gives 8."""
+    return 1 << (number - 1).bit_length()
 
 
 def import_torch() -> Any:
