@@ -1,6 +1,10 @@
 """Retrieval engine that combines vectors, keywords and a knowledge graph into one ranked, cited answer."""
 
+import os
 from importlib import import_module
+
+# onnxruntime 1.31 writes a device id and sends events when it is imported, unless this is set before.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the client of the daemon needs
 if TYPE_CHECKING:

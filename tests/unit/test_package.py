@@ -1,6 +1,7 @@
 """Public interface of the package."""
 
 import copy
+import os
 import pickle
 import pydoc
 import subprocess
@@ -60,3 +61,14 @@ def test_a_question_loads_no_loader(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_onnxruntime_sends_no_telemetry(tmp_path):
+    """It would write a device id into the home folder when it is imported."""
+    code = "import weft, onnxruntime, os; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+
+    assert done.stdout == "1\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
