@@ -41,6 +41,9 @@ from weft.load.formats.beir import iter_corpus
 from weft.records import Document
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions, pack_chunks, unpack_chunks
+from weft.store.sqlite.packed_claims import MAX_LISTED_CHUNKS
+from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges
 from weft.text.analyzer import count_terms, terms
 from weft.text.ids import chunk_id, document_id, entity_id
@@ -52,7 +55,7 @@ MOVED, NOISE = 0.35, 0.25
 """How far a vector moves towards another one, and in no direction."""
 
 _NOMINATIONS = (
-    "SELECT chunk, document, key, place, name, kind, vote, rank, type, description, about, alias_of, reason"
+    "SELECT chunk, document, key, place, name, code, vote, rank, type, description, about, alias_of, reason"
     " FROM nomination WHERE origin = ''"
 )
 _CLAIMS = "SELECT chunk, origin, source, target, type, weight, description FROM claim"
@@ -89,6 +92,8 @@ def make_store(folder: Path, size: int) -> Path:
     begun.unlink(missing_ok=True)
     shutil.copy(base_store(folder), begun)
     db = apsw.Connection(str(begun))
+    add_packing_functions(db)
+    add_chunk_list_functions(db)
     db.pragma("journal_mode", "off")
     db.pragma("synchronous", "off")
     db.pragma("cache_size", -1_000_000)
@@ -147,7 +152,8 @@ class Variants:
         self._renaming = renaming
         self._documents = list(db.execute("SELECT number, title, unit FROM document ORDER BY number"))
         rows = db.execute(
-            "SELECT number, document, ordinal, heading, start_line, end_line, text, terms FROM chunk ORDER BY number"
+            "SELECT number, document, ordinal, heading, start_line, end_line, text, unpack_terms(terms, text)"
+            " FROM chunk ORDER BY number"
         )
         self._chunks = [self._read(row) for row in rows]
         self.chunks = len(self._chunks)
@@ -161,11 +167,12 @@ class Variants:
             db.execute("SELECT number, key, strong, same_as, reason, mentions, chunks, head FROM entity")
         )
         self._names: dict[int, str] = dict(db.execute("SELECT number, key FROM name"))
+        self._spellings: dict[int, str | None] = dict(db.execute("SELECT number, spelling FROM name"))
         self._own = {number for number, key in self._names.items() if renaming.changes(key)}
         self._keys = {row[0]: row[1] for row in self._entities}
         self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
         self._offset = max(self._names) + 1
-        self._relations = list(db.execute("SELECT source, target, type, weight, support FROM relation"))
+        self._relations = list(db.execute("SELECT source, target, type, weight, support, chunks FROM relation"))
         self._mentions = list(db.execute("SELECT entity, chunk, count, about FROM mention"))
         self._nominations = list(db.execute(_NOMINATIONS))
         self._claims = list(db.execute(_CLAIMS))
@@ -179,6 +186,9 @@ class Variants:
         shift, onto = copy * self._step, copy * (self._documents[-1][0] + 1)
         renamed_terms = {terms(word)[0]: terms(word + suffix)[0] for word in self._renaming.rare}
 
+        def renamed(said: Any) -> Any:
+            return text(said) if isinstance(said, str) else said  # nothing, or a place
+
         def entity(number: int) -> int:
             return number + copy * self._offset if number in self._own else number
 
@@ -188,8 +198,8 @@ class Variants:
 
         db, run, names = self._db, self._db.executemany, self._names
         run(
-            "INSERT INTO name (number, namespace, key) VALUES (?, 1, ?)",
-            ((entity(number), key(names[number])) for number in sorted(self._own)),
+            "INSERT INTO name (number, namespace, key, spelling) VALUES (?, 1, ?, ?)",
+            ((entity(n), key(names[n]), text(self._spellings[n] or "") or None) for n in sorted(self._own)),
         )
         ids = {number: document_id(NAMESPACE, f"variant {copy}/{number}") for number, *_ in self._documents}
         titles = {number: text(title) for number, title, _ in self._documents}
@@ -222,7 +232,7 @@ class Variants:
             rows.append((number + shift, document + onto, id, ordinal, heading, first, last, said, terms_said, size))
         run(
             "INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms,"
-            " length) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " length) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, pack_terms(?9, ?8), ?10)",
             rows,
         )
         run("INSERT INTO new_posting VALUES (?, ?, ?)", ((t, b, e) for (t, b), e in changes.blocks().items()))
@@ -258,32 +268,33 @@ class Variants:
             ((entity(e), c + shift, count, about, places[c]) for e, c, count, about in self._mentions),
         )
         run(
-            "INSERT INTO relation (source, target, type, weight, support, place) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO relation (source, target, code, weight, support, place, chunks) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     *pair(s, t, type),
-                    type,
+                    _code(type),
                     weight,
                     support,
                     pair_tie_rank(NAMESPACE, key(names[s]), key(names[t])),
+                    _shifted(chunks, by=shift),
                 )
-                for s, t, type, weight, support in self._relations
+                for s, t, type, weight, support, chunks in self._relations
                 if s in self._own or t in self._own
             ),
         )
         run(
-            "INSERT INTO nomination (namespace, origin, extractor, chunk, document, key, place, name, kind, vote, rank,"
+            "INSERT INTO nomination (namespace, origin, extractor, chunk, document, key, place, name, code, vote, rank,"
             " type, description, about, alias_of, reason) VALUES (1, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (c + shift, d + onto, entity(k), at, text(name), *kind, text(said), about, key(alias), why)
+                (c + shift, d + onto, entity(k), at, renamed(name), *kind, renamed(said), about, key(alias), why)
                 for c, d, k, at, name, *kind, said, about, alias, why in self._nominations
             ),
         )
         run(
-            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, type, weight, description, place)"
+            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, code, weight, description, place)"
             " VALUES (1, '', ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (c + shift, origin, *pair(s, t, type), type, weight, text(said), places[c])
+                (c + shift, origin, *pair(s, t, type), _code(type), weight, text(said), places[c])
                 for c, origin, s, t, type, weight, said in self._claims
             ),
         )
@@ -306,16 +317,17 @@ class Variants:
         )
         both = [row for row in self._relations if row[0] not in self._own and row[1] not in self._own]
         self._db.executemany(
-            "UPDATE relation SET support = ?, weight = ? WHERE source = ? AND target = ? AND type = ?",
+            "UPDATE relation SET support = ?, weight = ?, chunks = ? WHERE source = ? AND target = ? AND code = ?",
             (
                 (
                     held := min(256, copies * n),
                     derived_weight(type, support=held) if type in DERIVED_TYPES else weight,
+                    self._join(copies, chunks),
                     s,
                     t,
-                    type,
+                    _code(type),
                 )
-                for s, t, type, weight, n in both
+                for s, t, type, weight, n, chunks in both
             ),
         )
         self._db.execute("INSERT INTO posting SELECT 1, term, block, entries FROM new_posting ORDER BY term, block")
@@ -326,6 +338,18 @@ class Variants:
             " WHERE NOT EXISTS (SELECT 1 FROM chunk_terms WHERE chunk = c.number) ORDER BY number"
         )
         self._db.execute("UPDATE namespace SET generation = generation + 1")
+
+    def _join(self, copies: int, packed: bytes) -> bytes:
+        """Return the list of a relation that all variants share: the chunks with the smallest ids."""
+        found = unpack_chunks(packed)
+        numbers = [number + copy * self._step for number in found.numbers for copy in range(copies)]
+        if len(numbers) > MAX_LISTED_CHUNKS:
+            wanted = json.dumps(numbers)
+            rows = self._db.execute(
+                "SELECT number FROM chunk WHERE number IN (SELECT value FROM json_each(?)) ORDER BY id", (wanted,)
+            )
+            numbers = [number for (number,) in rows][:MAX_LISTED_CHUNKS]
+        return pack_chunks(numbers, size=copies * found.size)
 
     def _read(self, row: tuple[Any, ...]) -> _Chunk:
         pieces = WORD.split(row[6])
@@ -354,6 +378,15 @@ class Variants:
         moved = vectors.astype(np.float32) + MOVED * others + NOISE * noise
         unit: np.ndarray = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
         return unit
+
+
+def _code(type: str) -> str | int:
+    return DERIVED_TYPES.index(type) if type in DERIVED_TYPES else type
+
+
+def _shifted(packed: bytes, *, by: int) -> bytes:
+    found = unpack_chunks(packed)
+    return pack_chunks((number + by for number in found.numbers), size=found.size)
 
 
 def main() -> None:
