@@ -60,6 +60,9 @@ HARMS = {
     "files cut off": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: held[:100]),
     "other files": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: b"x" * len(held)),
     "empty manifests": lambda folder: [path.write_text("{}") for path in folder.path.glob("*.json")],
+    "manifests with a letter in a number": lambda folder: [
+        path.write_text(re.sub(r'("ends": {"\d)', r"\1=", path.read_text())) for path in folder.path.glob("*.json")
+    ],
     "half manifests": lambda folder: [path.write_text("[1") for path in folder.path.glob("*.json")],
 }
 

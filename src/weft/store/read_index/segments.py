@@ -246,5 +246,7 @@ class IndexFolder:
         partial.replace(target)
 
 
-def _read_segment(*, files: Sequence[Mapping[str, Any]], **rest: Any) -> Segment:
-    return Segment(files=tuple(SegmentFile(**file) for file in files), **rest)
+def _read_segment(*, files: Sequence[Mapping[str, Any]], ends: Mapping[str, int], **rest: Any) -> Segment:
+    """Return a segment of a manifest; raise if it is damaged."""
+    known = {str(int(number)): crc for number, crc in ends.items()}
+    return Segment(files=tuple(SegmentFile(**file) for file in files), ends=known, **rest)
