@@ -396,4 +396,4 @@ def test_a_replaced_switch_is_accepted_with_a_warning(caplog, given, rank):
 
 def test_there_are_few_settings():
     """A new one needs a reason; `constant()` is for numbers that only benchmarks vary."""
-    assert len(in_force(read_settings(environment={}))) <= 80
+    assert len(in_force(read_settings(environment={}))) <= 81
