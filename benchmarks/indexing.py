@@ -131,6 +131,13 @@ def table_bytes(path: Path, chunks: int) -> dict[str, str]:
     return {name: f"{size / chunks:,.0f}" for name, size in rows if size >= chunks}
 
 
+def store_bytes(path: Path) -> int:
+    """Return the size of a store, with the pages that are still in its log and the read indexes beside it."""
+    db = apsw.Connection(str(path))
+    pages = int(db.execute("PRAGMA page_count").get) * int(db.execute("PRAGMA page_size").get)
+    return pages + sum(file.stat().st_size for file in Path(f"{path}.index").glob("*"))
+
+
 def cpu_seconds() -> float:
     """Return the processor time of this process and of its ended children."""
     return sum(os.times()[:4])
@@ -159,7 +166,8 @@ def measure(
             run.make_draft = clock.around("split, analyse", run.make_draft)  # type: ignore[assignment]
             run.extract_group = clock.around("extract", run.extract_group)  # type: ignore[assignment]
             batch_writer.make_batches = clock.around("model", batch_writer.make_batches)  # type: ignore[assignment]
-            RelationalStore.write = clock.around("write", RelationalStore.write)  # type: ignore[method-assign]
+            for name in ("write", "settle_graph"):
+                setattr(RelationalStore, name, clock.around("write", getattr(RelationalStore, name)))
             watch, start, cpu, own = Watch(), time.perf_counter(), cpu_seconds(), time.process_time()
             receipt = engine.add(documents)
             whole, cpu, own = time.perf_counter() - start, cpu_seconds() - cpu, time.process_time() - own
@@ -182,7 +190,7 @@ def measure(
                 "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
                 "CPU": f"{(cpu - clock.work.get('model', 0.0)) / chunks * 1000:.1f}",
                 "CPU, writer": f"{own / chunks * 1000:.1f}" if device != "cpu" or not with_model else "–",
-                "bytes/chunk": f"{engine.database.size() / (before + chunks):,.0f}" if not with_model else "–",
+                "bytes/chunk": f"{store_bytes(db) / (before + chunks):,.0f}" if not with_model else "–",
                 "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
                 "MB own": f"{watch.own:,}",
                 "MB mapped": f"{watch.mapped:,}",
