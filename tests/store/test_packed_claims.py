@@ -32,6 +32,17 @@ def test_the_functions_of_sql_say_the_same():
     assert said.fetchall() == [("[3, 7]", 10)]
 
 
+def test_a_new_chunk_with_the_number_of_a_deleted_one_is_listed(tmp_path):
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(batch_of("Paris", ["A city."]), batch_of("Lyon", ["Another."]))
+    for text in ("Paris is near Lyon.", "Paris is far from Lyon."):
+        store.write(batch_of("Doc", [text]))
+        assert database.check() == []
+    database.close()
+
+
 def test_a_long_list_has_the_first_chunks_and_the_number_of_all(tmp_path, monkeypatch):
     """Support and check are right while documents come and go, whichever of them are listed."""
     monkeypatch.setattr(packed_claims, "MAX_LISTED_CHUNKS", 3)

@@ -80,10 +80,10 @@ class PackedClaims:
         if not (packed or removed or len(added) > MAX_LISTED_CHUNKS):  # hot: nearly all relations are new
             return ChunkList(added, len(added))
         old = unpack_chunks(packed)
-        unlisted = old.size - len(old.numbers)
-        numbers = {*old.numbers, *added}
+        numbers, unlisted = set(old.numbers), old.size - len(old.numbers)
         unlisted -= sum(chunk not in numbers for chunk in removed) if unlisted else 0
         numbers.difference_update(removed)
+        numbers.update(added)  # after the removal: a new chunk may have the number of a deleted one
         if len(numbers) > MAX_LISTED_CHUNKS:
             listed = self._first(numbers)
             unlisted += len(numbers) - len(listed)
