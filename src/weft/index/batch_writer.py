@@ -108,8 +108,8 @@ class BatchWriter:
         if isinstance(error, (KeyboardInterrupt, ModelError)) and isinstance(embedder, Interruptible):
             embedder.interrupt()  # vectors of the current group are not needed any more
         self._pool.shutdown(cancel_futures=True)
-        if error is None or isinstance(error, ModelError):
-            self._store.settle_graph()
+        if error is None or isinstance(error, (KeyboardInterrupt, ModelError)):
+            self._store.settle_graph()  # a second Ctrl-C ends it, and the next run does it again
 
     def submit(self, plans: Sequence[Plan]) -> None:
         """Start to embed a group; write earlier groups if that is due or too many texts are pending."""
@@ -168,7 +168,9 @@ class BatchWriter:
         while self._pending and self._pending[0].batches.done() and self._pending[0].batches.exception() is None:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
-        self._store.write(*batches, defer_graph=self._is_first_load)
+        # While the model is slower, there is time to keep the graph complete.
+        is_embedded = all(group.batches.done() for group in self._pending)
+        self._store.write(*batches, defer_graph=self._is_first_load and is_embedded)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)
