@@ -18,7 +18,7 @@ from weft.engine.adapters import erase_cached_texts
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.prune import iter_documents
-from weft.records import DocumentInfo, Fact, Filter
+from weft.records import DocumentInfo, Fact, Filter, parse_time
 
 CONVERSATIONS = (("kind", "conversation"),)
 """Metadata of every conversation."""
@@ -97,7 +97,7 @@ def _ended_before(document: DocumentInfo, before: datetime | None) -> bool:
         return True
     limit = before if before.tzinfo else before.replace(tzinfo=timezone.utc)
     try:
-        return datetime.fromisoformat(str(document.metadata.get("end"))) < limit
+        return parse_time(str(document.metadata.get("end"))) < limit
     except ValueError:
         return False
 

@@ -20,7 +20,7 @@ from typing import Any, get_args
 from weft.errors import InputError
 from weft.exchange.json_values import parse_json
 from weft.extract.names import name_key, predicate_key
-from weft.records import Fact, FactAction, FactEntity, FactEvent, FactStatus, KeptFact
+from weft.records import Fact, FactAction, FactEntity, FactEvent, FactStatus, KeptFact, parse_time
 from weft.text.normalise import squeeze
 
 _ID = re.compile("f[0-9a-f]{24}")
@@ -168,5 +168,5 @@ def _check_fields(row: Mapping[str, Any], known: set[str], *, texts: Iterable[st
 def _to_time(value: object) -> datetime:
     if not isinstance(value, str):
         raise ValueError(f"invalid time {value!r:.80}: expected ISO 8601")
-    time = datetime.fromisoformat(value.replace("Z", "+00:00"))
+    time = parse_time(value)
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)

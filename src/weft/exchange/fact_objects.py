@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime, timezone
 from typing import Any
 
-from weft.records import GivenFact
+from weft.records import GivenFact, parse_time
 
 TIME_FIELDS = ("valid_from", "valid_to")
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
@@ -17,7 +17,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
 
 def read_time(text: str) -> datetime:
     """Return an ISO 8601 date or time in UTC; without a zone it is UTC. Raises `ValueError`."""
-    time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
+    time = parse_time(text.strip())
     try:
         return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
     except OverflowError as error:

@@ -114,6 +114,7 @@ from weft.records.results import (
     Reranking,
     Result,
     TimeLimits,
+    parse_time,
     to_microseconds,
 )
 from weft.records.usage import LlmRun, Usage
@@ -214,5 +215,6 @@ __all__ = [
     "Vectors",
     "Word",
     "WordKind",
+    "parse_time",
     "to_microseconds",
 ]

@@ -26,6 +26,11 @@ class TimeLimits(NamedTuple):
         return start is not None and end is not None and self.start <= end and start < self.end
 
 
+def parse_time(text: str) -> datetime:
+    """Return a time from ISO 8601; `datetime.fromisoformat` of Python 3.10 does not read a final `Z`."""
+    return datetime.fromisoformat(f"{text[:-1]}+00:00" if text.endswith(("Z", "z")) else text)
+
+
 def to_microseconds(time: datetime) -> int:
     """Return a time in microseconds since 1970; a time without a zone is in UTC."""
     aware = time if time.tzinfo else time.replace(tzinfo=timezone.utc)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
 from weft.errors import InputError
-from weft.records import Filter
+from weft.records import Filter, parse_time
 from weft.tools.fallback import answerable
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _read_truth(name: str, value: Any) -> bool:
 
 def _read_time(name: str, value: Any) -> datetime:
     try:
-        time = datetime.fromisoformat(value.strip()) if isinstance(value, str) else None
+        time = parse_time(value.strip()) if isinstance(value, str) else None
     except ValueError:
         time = None
     if time is None:

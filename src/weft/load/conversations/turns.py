@@ -21,7 +21,7 @@ from weft.facts.validation import mask_secrets
 from weft.load.file_reader import LoadError
 from weft.load.line_map import collapse, shorten
 from weft.load.metadata import to_metadata
-from weft.records import Document, Turn, Unit, to_microseconds
+from weft.records import Document, Turn, Unit, parse_time, to_microseconds
 from weft.text.decode import clean
 
 KIND = "conversation"
@@ -201,5 +201,5 @@ def _from_seconds(value: float) -> int | None:
 
 
 def _from_iso(text: str) -> int | None:
-    time = to_microseconds(datetime.fromisoformat(text))
+    time = to_microseconds(parse_time(text))
     return time if time >= 0 else None
