@@ -314,6 +314,33 @@ def test_a_file_with_smaller_pages_is_a_store_like_any_other(tmp_path):
         database.close()
 
 
+def test_a_file_that_has_doubled_is_rewritten_without_gaps(tmp_path, monkeypatch):
+    """The end of a run rewrites a file that has grown much, once; every document is still found."""
+    monkeypatch.setattr(connect, "MIN_PACKED_PAGES", 1)
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    for number in range(40):
+        words = " ".join(f"w{number * n * n % 7919}" for n in range(1, 300))
+        store.write(make_batch(f"{number}", [f"{words} only{number}"]), defer_graph=True)
+
+    def pages():
+        with closing(apsw.Connection(str(tmp_path / "weft.db"))) as db:
+            return db.execute("PRAGMA page_count").get
+
+    grown = pages()
+    store.settle_graph()
+    packed = pages()
+    store.write(make_batch("another", ["added"]))
+    store.settle_graph()
+
+    assert packed < grown
+    assert pages() >= packed, "the second run adds too little"
+    assert database.check() == []
+    assert len(keyword(store, "only7")) == 1
+    database.close()
+
+
 def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
     """After delete and compact the file no longer contains the words."""
     path = tmp_path / "weft.db"

@@ -152,7 +152,11 @@ class StoreWriter(Protocol):
         """
 
     def settle_graph(self) -> None:
-        """Add to the graph what writes deferred, also those of a process that was killed."""
+        """
+        Add to the graph what writes deferred, also those of a process that was killed.
+
+        It ends a run of writes: a SQLite file that has at least doubled is rewritten without gaps.
+        """
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents, everything derived from them and their jobs; return how many documents existed."""

@@ -189,6 +189,9 @@ class Connections:
         self._growth[namespace] = left
         return is_grown
 
+    def pack(self) -> None:
+        """Do nothing: the server does this by autovacuum."""
+
     def prepare_vectors(self, dimension: int) -> None:
         """Create missing indexes of fact vectors of a dimension, outside any transaction."""
         if dimension in self._indexed_dimensions or self._current is not None:

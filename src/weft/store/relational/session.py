@@ -240,6 +240,9 @@ class Connections(Protocol):
     def prepare_vectors(self, dimension: int) -> None:
         """Create missing vector indexes of a dimension, outside any transaction."""
 
+    def pack(self) -> None:
+        """Reduce the size of a database that has grown much, outside any transaction."""
+
 
 def make_namespace(db: Session, name: str) -> None:
     """Create the row of a namespace if it is missing, and lock it."""

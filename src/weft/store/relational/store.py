@@ -94,11 +94,12 @@ class RelationalStore:
     def settle_graph(self) -> None:
         with self._connections.read(self._namespace) as db:
             found = find_namespace(db, self._namespace)
-            if found is None or not is_deferred(db, found.key):
-                return
-        with self._connections.write(self._namespace) as db:
-            GraphChanges(db, namespace=found.key, name=self._namespace).settle()
-            db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
+            has_deferred = found is not None and is_deferred(db, found.key)
+        if found is not None and has_deferred:
+            with self._connections.write(self._namespace) as db:
+                GraphChanges(db, namespace=found.key, name=self._namespace).settle()
+                db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
+        self._connections.pack()
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:

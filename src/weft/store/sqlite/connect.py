@@ -40,6 +40,12 @@ A vector of 384 numbers takes 768 bytes. With float32, twice the size, pages of 
 100,000 chunks was a quarter larger.
 """
 
+MIN_PACKED_PAGES = 1024
+"""Minimum number of pages of a file that `pack` rewrites: 8 MB, about 1,500 chunks."""
+
+MAX_PACKED_PAGES = 1 << 17
+"""Maximum number of pages of a file that `pack` rewrites: 1 GB. Other writers wait for it, here about ten seconds."""
+
 DAMAGE_SECONDS = 2.0
 """Seconds to look for damage after an unexpected error. A larger file keeps the original error."""
 
@@ -68,6 +74,7 @@ class Connections:
         self.index_builder = IndexBuilder(self.indexes, self)
         try:
             with self.bare() as db:
+                self._packed_pages = int(db.execute("PRAGMA page_count").get)
                 self.migrated = migration.prepare(db, path, on_step=on_migrate)
                 """Result of the migration of an older file; None if it was not migrated."""
         except BaseException:
@@ -139,6 +146,21 @@ class Connections:
 
     def prepare_vectors(self, dimension: int) -> None:
         """Do nothing. Vectors of any dimension are scanned or have a read index."""
+
+    def pack(self) -> None:
+        """
+        Rewrite the file without gaps if it has at least doubled since it was opened or rewritten.
+
+        Rows are inserted between others, which leaves pages partly empty: a tenth of a new file, and more of a large
+        one. Another process that writes, or a full disk, only prevents this.
+        """
+        with self._turn() as db, contextlib.suppress(apsw.Error):
+            pages = int(db.execute("PRAGMA page_count").get)
+            is_due = max(MIN_PACKED_PAGES, 2 * self._packed_pages) <= pages <= MAX_PACKED_PAGES
+            if is_due and self._shared is None and not db.in_transaction:
+                self._packed_pages = pages
+                db.execute("VACUUM")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:
