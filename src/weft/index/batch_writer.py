@@ -46,6 +46,9 @@ COMMIT_SECONDS = 1.0
 COMMIT_SHARE = 0.1
 """Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
 
+MAX_GROUPS_BEHIND = 2
+"""Groups that a model faster than writing has not embedded yet: the one in its hands, and the one just planned."""
+
 MAX_FIRST_LOAD_TEXTS = 2 * MAX_PENDING_TEXTS
 """
 Maximum number of texts of one transaction if the namespace was empty at the start of the run.
@@ -169,8 +172,8 @@ class BatchWriter:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
         # While the model is slower, there is time to keep the graph complete.
-        is_embedded = all(group.batches.done() for group in self._pending)
-        self._store.write(*batches, defer_graph=self._is_first_load and is_embedded)
+        waiting = sum(not group.batches.done() for group in self._pending)
+        self._store.write(*batches, defer_graph=self._is_first_load and waiting <= MAX_GROUPS_BEHIND)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)

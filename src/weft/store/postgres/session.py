@@ -191,6 +191,9 @@ class PostgresSession:
         """Return the keys: the tables contain them."""
         return {key: key for key in keys}
 
+    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
+        self.run_many("write_nomination", rows)
+
     @property
     def packs_claims(self) -> bool:
         return False

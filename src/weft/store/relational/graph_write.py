@@ -32,7 +32,7 @@ from weft.graph.entity_resolution import (
     letters,
     vote,
 )
-from weft.records import CODE_PREFIX, Claim, Extraction, Vector
+from weft.records import CODE_PREFIX, Claim, Extraction, Nomination, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.link_write import LinkChanges
@@ -128,14 +128,15 @@ class GraphChanges:
         self, chunk: int, *, id: str, document: int, extraction: Extraction, is_new: bool, origin: str = ""
     ) -> None:
         """Collect the nominations and claims of a chunk, or of an import about it."""
+        places = _places(extraction.nominations) if is_new else [None] * len(extraction.nominations)
         self._nominations += [
             {
                 "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
                 "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind],
                 "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
-                "reason": item.reason, "extractor": item.extractor,
+                "reason": item.reason, "extractor": item.extractor, "place": place,
             }
-            for item in extraction.nominations
+            for item, place in zip(extraction.nominations, places, strict=True)
         ]  # fmt: skip
         self._keys |= {item.key for item in extraction.nominations}
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
@@ -267,10 +268,7 @@ class GraphChanges:
 
     def _write_statements(self) -> None:
         """Write the collected nominations and claims."""
-        numbers = self._db.number_keys(self._namespace, {row["key"]: row["name"] for row in self._nominations})
-        for row in self._nominations:
-            row["key"] = numbers[row["key"]]
-        self._db.run_many("write_nomination", self._nominations)
+        self._db.write_nominations(self._namespace, self._nominations)
         self._write_claims()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
@@ -507,6 +505,12 @@ def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]
     rest = iter(values)
     while part := list(islice(rest, size)):
         yield part
+
+
+def _places(nominations: Iterable[Nomination]) -> list[int]:
+    """Return the position of each nomination among those of the same key by its chunk; equal ones share a place."""
+    places: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+    return [places[item.key].setdefault((item.kind, item.name), len(places[item.key])) for item in nominations]
 
 
 def _json(values: Collection[Any] | Mapping[str, Any]) -> str:

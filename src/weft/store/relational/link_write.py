@@ -300,6 +300,7 @@ def _alias_row(alias: AliasOf, chunks: Mapping[int, ChunkRow]) -> dict[str, Any]
         "chunk": alias.chunk, "document": chunks[alias.chunk].document, "origin": alias.origin, "key": item.key,
         "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind], "type": "",
         "description": "", "about": False, "alias_of": item.alias_of, "reason": ALIAS_REASON, "extractor": "",
+        "place": None,
     }  # fmt: skip
 
 

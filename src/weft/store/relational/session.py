@@ -114,6 +114,10 @@ class Session(Protocol):
         `keys` may be a mapping of keys to names as spelled, which are then stored once.
         """
 
+    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
+        """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
+        ...
+
     @property
     def packs_claims(self) -> bool:
         """True if derived claims are lists in the rows of relations, False if they are rows of `claim`."""

@@ -17,6 +17,7 @@ from weft.store.sql_files import load_queries
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
+from weft.store.sqlite.nominations import number_names, write_nominations
 from weft.store.sqlite.packed_claims import PackedClaims
 from weft.store.sqlite.postings import (
     TermChanges,
@@ -92,14 +93,10 @@ class SqliteSession:
         """Do nothing: a file has one writer at a time."""
 
     def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
-        values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
-        found: dict[str, int] = dict(self.run("name_numbers", values)) if keys else {}
-        if len(found) < len(keys):
-            names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
-            new = [(key, names[key]) for key in sorted(names.keys() - found.keys())]
-            self.run("write_names", {**values, "keys": json.dumps(new, ensure_ascii=False)})
-            found = dict(self.run("name_numbers", values))
-        return found
+        return {key: number for key, (number, _) in number_names(self, namespace, keys).items()}
+
+    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
+        write_nominations(self, namespace, rows)
 
     @property
     def packs_claims(self) -> bool:

@@ -6,7 +6,7 @@ INSERT INTO name (namespace, key, spelling) SELECT :namespace, value ->> 0, valu
 ON CONFLICT (namespace, key) DO NOTHING;
 
 -- name: name_numbers
-SELECT w.key, w.number FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
+SELECT w.key, w.number, w.spelling FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
 -- name: deferred_chunk
 SELECT deferred FROM namespace WHERE number = :namespace;
@@ -92,6 +92,21 @@ SELECT
         :description
     ), :about, :alias_of, :reason, :extractor
 FROM name AS w WHERE w.number = :key
+ON CONFLICT (chunk, key, place) DO NOTHING;
+
+-- name: write_new_nomination
+-- The same for a chunk without stored nominations: the caller gives the place, and the place of the title as description.
+INSERT INTO nomination
+    (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
+    extractor)
+VALUES (
+    :chunk, :place, :namespace, :document, :origin, :key, nullif(:name, :spelling), CASE :kind
+        WHEN 'phrase' THEN 0 WHEN 'title' THEN 1 WHEN 'definition' THEN 2 WHEN 'quoted' THEN 3 WHEN 'variant' THEN 4
+        WHEN 'abbreviation' THEN 5 WHEN 'heading' THEN 6 WHEN 'link' THEN 7 WHEN 'label' THEN 8 WHEN 'section' THEN 9
+        WHEN 'page' THEN 10 WHEN 'anchor' THEN 11 WHEN 'name' THEN 12 WHEN 'identifier' THEN 13 WHEN 'term' THEN 14
+        WHEN 'metadata' THEN 15 WHEN 'field' THEN 16 WHEN 'given' THEN 17 ELSE :kind
+    END, :vote, :rank, :type, :description, :about, :alias_of, :reason, :extractor
+)
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
 -- name: chunk_claims
