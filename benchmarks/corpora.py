@@ -302,8 +302,8 @@ class Variants:
         run(
             "INSERT INTO entity_vector (chunk, key, model, vector) VALUES (?, ?, ?, ?)",
             (
-                (row[0] + shift, key(row[1]), self._model, pack_twelve(vector))
-                for row, vector in zip(self._described, self._move(described, copy), strict=True)
+                (row[0] + shift, key(row[1]), self._model, vector)
+                for row, vector in zip(self._described, pack_twelve(self._move(described, copy)), strict=True)
             ),
         )
         db.execute("UPDATE namespace SET chunks = chunks + ?, length = length + ?", (len(rows), length))

@@ -149,7 +149,7 @@ def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
     assert (hit.chunk_id, hit.score) == ("c1", pytest.approx(1.0, abs=1e-3))
     with database._connections.read() as db:
         assert db.run("described_entities", {"model": 1, "namespace": 1, "ids": '["c1"]'}) == [
-            ("alpha", pack_twelve(vector))
+            ("alpha", pack_twelve([vector])[0])
         ]
     database.close()
 

@@ -11,7 +11,7 @@ def test_the_stored_form_has_the_rounded_vector(dimension):
     """Rounding again changes nothing, so copies of copies stay equal."""
     numbers = np.random.default_rng(dimension).normal(size=(20, dimension))
     vectors = [(row / np.linalg.norm(row)).astype(np.float32) for row in numbers]
-    stored = [pack_twelve(vector) for vector in vectors]
+    stored = pack_twelve(vectors)
 
     assert {len(value) for value in stored} == {1 + dimension + (dimension + 1) // 2}
     for vector, found in zip(vectors, unpack_twelve(stored), strict=True):
@@ -27,7 +27,7 @@ def test_the_stored_form_has_the_rounded_vector(dimension):
 def test_unusual_vectors_are_stored_too(vector):
     """Zeros, powers of two, values that round up to one, and what is no number."""
     given = np.array(vector, np.float32)
-    (found,) = unpack_twelve([pack_twelve(given)])
+    (found,) = unpack_twelve(pack_twelve([given]))
 
     assert np.array_equal(found, round_to_twelve(given))
     assert np.isfinite(found).all()
@@ -35,9 +35,9 @@ def test_unusual_vectors_are_stored_too(vector):
 
 def test_a_damaged_vector_has_another_length():
     """Its reader reports it; the others are read."""
-    good = pack_twelve(np.array([1.0, 0.0, 0.0], np.float32))
+    (good,) = pack_twelve([np.array([1.0, 0.0, 0.0], np.float32)])
     found = unpack_twelve([good, b"", good[:4]])
 
     assert found[0].tolist() == [1.0, 0.0, 0.0]
     assert [len(vector) for vector in found] == [3, 0, 2]
-    assert unpack_twelve([]) == []
+    assert unpack_twelve([]) == pack_twelve([]) == []

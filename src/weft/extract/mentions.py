@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -55,8 +55,22 @@ class ChunkMentions:
 
     counts: dict[str, int]
     """Number of mentions by key; a subject of the chunk counts at least once."""
-    claims: tuple[Claim, ...]
-    """Derived relations: from subjects to mentioned names, and between names in the same sentence."""
+    relations: tuple[tuple[str, str, str], ...]
+    """
+    Derived relations: source, target and type.
+
+    They are from subjects to mentioned names, and between names in the same sentence.
+    """
+
+    @property
+    def claims(self) -> list[Claim]:
+        """Return the derived relations as claims of the chunk."""
+        return to_claims(self.relations)
+
+
+def to_claims(relations: Iterable[tuple[str, str, str]]) -> list[Claim]:
+    """Return derived relations as claims."""
+    return [Claim(source=source, target=target, type=type, weight=1.0) for source, target, type in relations]
 
 
 def find_mentions(
@@ -78,18 +92,15 @@ def find_mentions(
     subjects = sorted(key for key in about if key in names)
     for key in subjects:
         counts[key] = max(1, counts[key])
-    claims = [
-        Claim(source=source, target=target, type=MENTIONS, weight=1.0)
+    relations = [
+        (source, target, MENTIONS)
         for source in subjects
         if not is_page_key(source)  # its title mentions the same names
         for target in sorted(counts)
         if target not in subjects
     ]
-    claims += [
-        Claim(source=first, target=second, type=CO_OCCURS, weight=1.0)
-        for first, second in sorted(_pairs(text, found, matches))
-    ]
-    return ChunkMentions(dict(counts), tuple(claims))
+    relations += [(first, second, CO_OCCURS) for first, second in sorted(_pairs(text, found, matches))]
+    return ChunkMentions(dict(counts), tuple(relations))
 
 
 def may_mention(text: str, keys: Collection[str]) -> bool:

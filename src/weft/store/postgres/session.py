@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
@@ -233,8 +234,8 @@ class PostgresSession:
     def unpack_half(self, value: Any) -> Vector:
         return self.unpack(value)
 
-    def pack_name(self, vector: Vector) -> PgVector:
-        return PgVector(round_to_twelve(vector))
+    def pack_names(self, vectors: Sequence[Vector]) -> list[PgVector]:
+        return [PgVector(round_to_twelve(vector)) for vector in vectors]
 
     def unpack_names(self, values: Sequence[Any]) -> list[Vector]:
         return [self.unpack(value) for value in values]
@@ -284,6 +285,9 @@ class PostgresSession:
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
         return LoggedTermChanges(terms.TermChanges(self, namespace=namespace), self._log_of({"namespace": namespace}))
+
+    def pack_terms(self, terms: Mapping[str, int], text: str) -> str:
+        return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
 
     def search_keyword(
         self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int

@@ -129,6 +129,9 @@ class DocumentWriter:
 
     def _flush(self) -> None:
         """Write the pending rows."""
+        named = self._pending["write_entity_vector"]
+        for row, vector in zip(named, self._db.pack_names([row["vector"] for row in named]), strict=True):
+            row["vector"] = vector
         for name, rows in self._pending.items():
             self._db.run_many(name, rows)
         self._pending = {name: [] for name in PENDING}
@@ -163,7 +166,7 @@ class DocumentWriter:
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
             "text": chunk.text,
-            "terms": json.dumps(dict(item.terms), ensure_ascii=False, sort_keys=True),
+            "terms": self._db.pack_terms(item.terms, chunk.text),
             "length": _length(item),
             "start_time": chunk.start_time,
             "end_time": chunk.end_time,
@@ -184,8 +187,7 @@ class DocumentWriter:
                 described = sorted({n.key for n in item.extraction.nominations if n.description})
                 self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
             for key, vector in item.entity_vectors.items():
-                row = {**chunk, "key": key, "vector": self._db.pack_name(vector)}
-                self._pending["write_entity_vector"].append(row)
+                self._pending["write_entity_vector"].append({**chunk, "key": key, "vector": vector})
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
         """Write the missing vectors of fact entities."""

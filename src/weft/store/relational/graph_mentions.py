@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from weft.extract.mentions import ChunkMentions, Match, find_mentions, may_mention
 from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
-from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
@@ -57,11 +56,11 @@ class Read(NamedTuple):
     chunk: int
     """Number of the chunk."""
     id: str
-    claims: tuple[Claim, ...]
-    """Claims derived from its mentions."""
+    relations: tuple[tuple[str, str, str], ...]
+    """Relations derived from its mentions, as in `ChunkMentions`."""
     is_new: bool
-    old: tuple[Claim, ...] = ()
-    """Claims derived from its mentions before, if the store does not have them."""
+    old: tuple[tuple[str, str, str], ...] = ()
+    """Relations derived from its mentions before, if the store does not have them."""
 
 
 class MentionChanges:
@@ -83,15 +82,15 @@ class MentionChanges:
         self._kept: dict[int, dict[str, MentionRow]] = {}
         """Mentions of chunks before entities were deleted, which deletes their mentions."""
 
-    def remove(self, chunk: int) -> tuple[Claim, ...]:
-        """Subtract a chunk that is about to be deleted from the counts; return its derived claims, as in `Read.old`."""
+    def remove(self, chunk: int) -> tuple[tuple[str, str, str], ...]:
+        """Subtract a chunk that is about to be deleted from the counts; return its relations, as in `Read.old`."""
         old = self._old([chunk])[chunk]
         for mention in old.values():
             self._count(mention.entity, -mention.count, -1)
         self._whole.pop(chunk, None)
         if not (old and self._db.packs_claims):
             return ()
-        return _old_claims(read_texts(self._db, [chunk], namespace=self._namespace)[chunk].text, old)
+        return _old_relations(read_texts(self._db, [chunk], namespace=self._namespace)[chunk].text, old)
 
     def keep(self, chunks: Collection[int]) -> None:
         """Read the mentions of chunks before entities are deleted."""
@@ -167,8 +166,8 @@ class MentionChanges:
             return None
         numbers = {**new, **{key: mention.entity for key, mention in old.items()}}
         self._write(chunk, id=text.id, named=named, about=about, old=old, numbers=numbers)
-        was = _old_claims(text.text, old, found=found, matches=before) if self._db.packs_claims else ()
-        return Read(chunk, text.id, named.claims, is_new=False, old=was)
+        was = _old_relations(text.text, old, found=found, matches=before) if self._db.packs_claims else ()
+        return Read(chunk, text.id, named.relations, is_new=False, old=was)
 
     def _read_whole(
         self, chunks: Collection[int], *, names: NameSet | None, numbers: Mapping[str, int] | None
@@ -186,8 +185,8 @@ class MentionChanges:
             about = subjects[chunk]
             named = find_mentions(text, known=known, about=about, found=found[chunk])
             self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
-            was = _old_claims(text, old[chunk], found=found[chunk]) if old[chunk] and self._db.packs_claims else ()
-            reads.append(Read(chunk, id, named.claims, is_new=self._whole[chunk], old=was))
+            was = _old_relations(text, old[chunk], found=found[chunk]) if old[chunk] and self._db.packs_claims else ()
+            reads.append(Read(chunk, id, named.relations, is_new=self._whole[chunk], old=was))
         return reads
 
     def _possible_keys(self, found: Collection[LazyWords]) -> set[str]:
@@ -214,6 +213,14 @@ class MentionChanges:
         numbers: Mapping[str, int],
     ) -> None:
         """Collect the mentions of a chunk that changed."""
+        if not old:  # hot: nearly all chunks are new
+            place = tie_rank(id)
+            for key, count in named.counts.items():
+                entity = numbers[key]
+                row = {"chunk": chunk, "place": place, "entity": entity, "count": count, "about": key in about}
+                self._new.append({"namespace": self._namespace, **row})
+                self._count(entity, count, 1)
+            return
         new = {key: MentionRow(numbers[key], count, key in about) for key, count in named.counts.items()}
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         same = {"namespace": self._namespace, "chunk": chunk, "place": tie_rank(id)}
@@ -247,16 +254,16 @@ class MentionChanges:
         return dict(self._db.run("known_keys", values))
 
 
-def _old_claims(
+def _old_relations(
     text: str,
     old: Mapping[str, MentionRow],
     *,
     found: LazyWords | None = None,
     matches: Sequence[Match] | None = None,
-) -> tuple[Claim, ...]:
-    """Return the claims that were derived from the stored mentions of a chunk."""
+) -> tuple[tuple[str, str, str], ...]:
+    """Return the relations that were derived from the stored mentions of a chunk."""
     about = {key for key, mention in old.items() if mention.about}
-    return find_mentions(text, known=old, about=about, found=found or LazyWords(text), matches=matches).claims
+    return find_mentions(text, known=old, about=about, found=found or LazyWords(text), matches=matches).relations
 
 
 def find_key_prefixes(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:

@@ -17,7 +17,7 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from weft.extract.links.page_keys import is_link_key, is_page_key
-from weft.extract.mentions import derived_weight, required_terms
+from weft.extract.mentions import derived_weight, required_terms, to_claims
 from weft.graph.entity_resolution import (
     ABSENT,
     KIND_RANKS,
@@ -422,11 +422,12 @@ class GraphChanges:
         for reads in mentions.settle():
             if self._packed is not None:
                 for read in reads:
-                    self._pairs |= self._packed.replace(read.chunk, old=read.old, new=read.claims)
+                    self._pairs |= self._packed.replace(read.chunk, old=read.old, new=read.relations)
                 continue
             old = self._claims([read.chunk for read in reads if not read.is_new])
             for read in reads:
-                self._change_claims(read.chunk, read.claims, id=read.id, origin=DERIVED, old=old[read.chunk])
+                claims = to_claims(read.relations)
+                self._change_claims(read.chunk, claims, id=read.id, origin=DERIVED, old=old[read.chunk])
         self._write_claims()
 
     def _change_claims(
@@ -490,8 +491,8 @@ def write_name_vectors(
     db: Session, namespace: Namespace, model: int, vectors: Mapping[tuple[str, str], Vector]
 ) -> None:
     """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
-    for (chunk, key), vector in vectors.items():
-        values = {"id": chunk, "key": key, "model": model, "vector": db.pack_name(vector)}
+    for (chunk, key), vector in zip(vectors, db.pack_names(list(vectors.values())), strict=True):
+        values = {"id": chunk, "key": key, "model": model, "vector": vector}
         db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
 
 

@@ -68,8 +68,8 @@ class TermChanges(Protocol):
 class PackedClaims(Protocol):
     """Collects changes to derived claims that are lists in the rows of relations."""
 
-    def replace(self, chunk: int, *, old: Iterable[Claim], new: Iterable[Claim]) -> set[Any]:
-        """Replace the derived claims of a chunk; return the relations that change."""
+    def replace(self, chunk: int, *, old: Iterable[Any], new: Iterable[Any]) -> set[Any]:
+        """Replace the derived relations of a chunk; return those that change."""
 
     def write(self, pairs: Collection[Any]) -> None:
         """Update relations from the collected claims and the stated ones."""
@@ -116,7 +116,6 @@ class Session(Protocol):
 
     def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
         """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
-        ...
 
     @property
     def packs_claims(self) -> bool:
@@ -146,8 +145,8 @@ class Session(Protocol):
     def unpack_half(self, value: Any) -> Vector:
         """Return a vector of a chunk from its stored form."""
 
-    def pack_name(self, vector: Vector) -> Any:
-        """Return a vector of a described name in stored form: rounded to 12 bits per component."""
+    def pack_names(self, vectors: Sequence[Vector]) -> list[Any]:
+        """Return vectors of described names in stored form: rounded to 12 bits per component."""
 
     def unpack_names(self, values: Sequence[Any]) -> list[Vector]:
         """Return vectors of described names from their stored form."""
@@ -175,6 +174,9 @@ class Session(Protocol):
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
         """Return a collector of changes to the keyword index."""
+
+    def pack_terms(self, terms: Mapping[str, int], text: str) -> Any:
+        """Return the terms of a chunk and their frequencies in stored form; `text` is its text."""
 
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int

@@ -74,8 +74,13 @@ def tie_rank(id: str) -> int:
 
 def pair_tie_rank(namespace: str, source: str, target: str) -> int:
     """Return the tie-breaker of a relation between two keys; equal in both directions."""
-    ids = [entity_id(namespace, key) for key in (source, target)]
-    return tie_rank(min(ids)) * 2**31 + tie_rank(max(ids)) // 2
+    first, second = (tie_rank(entity_id(namespace, key)) for key in (source, target))
+    return join_tie_ranks(first, second)
+
+
+def join_tie_ranks(first: int, second: int) -> int:
+    """Return the tie-breaker of a relation from those of its entities."""
+    return first * 2**31 + second // 2 if first < second else second * 2**31 + first // 2
 
 
 def deduplicated(extraction: Extraction) -> Extraction:

@@ -11,7 +11,6 @@ Every store rounds them in the same way, so that all stores return the same scor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,18 +27,23 @@ MIN_EXPONENT = -100
 
 def round_to_twelve(vector: Vector) -> Vector:
     """Return a vector with its components rounded to 12 bits."""
-    numbers, exponent = _quantize(vector)
-    return np.ldexp(numbers.astype(np.float32), exponent)
+    numbers, exponents = _quantize(np.asarray(vector)[None])
+    rounded: Vector = np.ldexp(numbers[0].astype(np.float32), exponents[0])
+    return rounded
 
 
-def pack_twelve(vector: Vector) -> bytes:
-    """Return a vector in stored form, rounded to 12 bits."""
-    numbers, exponent = _quantize(vector)
-    low = np.append(numbers & 15, np.zeros(len(numbers) % 2, np.int16)).astype(np.uint8)
-    half = len(low) // 2
-    pairs = low[:half] | low[half:] << 4
-    high = (numbers >> 4).astype(np.int8)
-    return bytes([exponent & 255]) + high.tobytes() + pairs.tobytes()
+def pack_twelve(vectors: Sequence[Vector]) -> list[bytes]:
+    """Return vectors in stored form, rounded to 12 bits."""
+    if len({len(vector) for vector in vectors}) != 1:
+        return [value for vector in vectors for value in pack_twelve([vector])]
+    numbers, exponents = _quantize(np.asarray(vectors))
+    low = (numbers & 15).astype(np.uint8)
+    half = -(-low.shape[1] // 2)
+    pairs = low[:, :half].copy()
+    pairs[:, : low.shape[1] - half] |= low[:, half:] << 4
+    high = (numbers >> 4).astype(np.int8).view(np.uint8)
+    rows = np.concatenate((exponents[:, None].astype(np.int8).view(np.uint8), high, pairs), axis=1)
+    return [row.tobytes() for row in rows]
 
 
 def unpack_twelve(values: Sequence[bytes]) -> list[Vector]:
@@ -56,12 +60,14 @@ def unpack_twelve(values: Sequence[bytes]) -> list[Vector]:
     return list(np.ldexp(high.astype(np.float32) * 16 + low, exponents))
 
 
-def _quantize(vector: Vector) -> tuple[NDArray[np.int16], int]:
-    finite = np.nan_to_num(vector, posinf=1.0, neginf=-1.0)
-    _, exponent = math.frexp(float(np.abs(finite).max(initial=0.0)))
-    exponent = max(exponent - 11, MIN_EXPONENT)
-    numbers = np.rint(np.ldexp(finite, -exponent))
-    if np.abs(numbers).max(initial=0.0) > MAX_COMPONENT:  # rounded up to the next power of two
-        exponent += 1
-        numbers = np.rint(np.ldexp(finite, -exponent))
-    return numbers.astype(np.int16), exponent
+def _quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
+    """Return the numbers of vectors, one in each row, and their exponents."""
+    finite = np.nan_to_num(vectors, posinf=1.0, neginf=-1.0)
+    _, exponents = np.frexp(np.abs(finite).max(axis=1, initial=0.0))
+    exponents = np.maximum(exponents - 11, MIN_EXPONENT)
+    numbers = np.rint(np.ldexp(finite, -exponents[:, None]))
+    rounded_up = np.abs(numbers).max(axis=1, initial=0.0) > MAX_COMPONENT  # to the next power of two
+    if rounded_up.any():
+        exponents = exponents + rounded_up
+        numbers = np.rint(np.ldexp(finite, -exponents[:, None]))
+    return numbers.astype(np.int16), exponents

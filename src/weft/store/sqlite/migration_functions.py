@@ -25,4 +25,4 @@ def _to_half(*values: Any) -> Any:
 def _to_twelve(*values: Any) -> Any:
     """Return a float16 vector with 12 bits per component; a damaged one stays as it is."""
     (vector,) = values
-    return vector if len(vector) % 2 else pack_twelve(np.frombuffer(vector, "<f2").astype(np.float32))
+    return vector if len(vector) % 2 else pack_twelve([np.frombuffer(vector, "<f2").astype(np.float32)])[0]

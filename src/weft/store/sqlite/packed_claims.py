@@ -13,17 +13,22 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from weft.extract.mentions import MAX_SUPPORT, derived_weight
-from weft.records import Claim
-from weft.store.relational.graph_write import Pair, batched
+from weft.store.relational.graph_write import batched
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import pair_tie_rank
+from weft.store.shared.merging import join_tie_ranks, tie_rank
 from weft.store.sqlite.chunk_lists import ChunkList, pack_chunks, unpack_chunks
+from weft.text.ids import entity_id
 
 MAX_LISTED_CHUNKS = 32
 """A few more than `describe` returns, so that some may be deleted."""
+
+
+Relation: TypeAlias = tuple[str, str, str]
+"""Source, target and type."""
 
 
 class PackedClaims:
@@ -33,20 +38,21 @@ class PackedClaims:
         self._db = db
         self._namespace = namespace
         self._name = name
-        self._added: dict[Pair, list[int]] = defaultdict(list)
-        self._removed: dict[Pair, list[int]] = defaultdict(list)
+        self._added: dict[Relation, list[int]] = defaultdict(list)
+        self._removed: dict[Relation, list[int]] = defaultdict(list)
+        self._ranks: dict[str, int] = {}
+        """Tie-breakers of entities, by key."""
 
-    def replace(self, chunk: int, *, old: Iterable[Claim], new: Iterable[Claim]) -> set[Pair]:
-        """Replace the derived claims of a chunk; return the relations that change."""
-        before = {Pair(claim.source, claim.target, claim.type) for claim in old}
-        after = {Pair(claim.source, claim.target, claim.type) for claim in new}
+    def replace(self, chunk: int, *, old: Iterable[Relation], new: Iterable[Relation]) -> set[Relation]:
+        """Replace the derived relations of a chunk; return those that change."""
+        before, after = set(old), set(new)
         for pair in after - before:
             self._added[pair].append(chunk)
         for pair in before - after:
             self._removed[pair].append(chunk)
         return before ^ after
 
-    def write(self, pairs: Collection[Pair]) -> None:
+    def write(self, pairs: Collection[Relation]) -> None:
         """Update relations from the collected claims and the stated ones."""
         deleted: list[dict[str, Any]] = []
         written: list[dict[str, Any]] = []
@@ -54,26 +60,33 @@ class PackedClaims:
             values = {"namespace": self._namespace, "pairs": json.dumps(part, ensure_ascii=False)}
             rows = self._db.run("packed_support", values)
             for source, target, type, source_key, target_key, packed, stated, weight in rows:  # hot loop
-                claimed = self._change(Pair(source_key, target_key, type), packed or b"")
+                claimed = self._change((source_key, target_key, type), packed or b"")
                 support = claimed.size
                 if stated != "[]":
                     support += len(set(json.loads(stated)).difference(claimed.numbers))
-                ends = {"source": source, "target": target, "type": type}
+                ends: dict[str, Any] = {"source": source, "target": target, "type": type}
                 if not support:
                     deleted.append(ends)
                     continue
                 support = min(support, MAX_SUPPORT)
                 if weight is None:
-                    weight = derived_weight(type, support=support)
-                place = pair_tie_rank(self._name, source_key, target_key)
-                chunks = pack_chunks(claimed.numbers, size=claimed.size)
-                written.append({**ends, "weight": weight, "support": support, "place": place, "chunks": chunks})
+                    weight = _derived_weight(type, support)
+                ends["weight"], ends["support"] = weight, support
+                ends["place"] = join_tie_ranks(self._rank(source_key), self._rank(target_key))
+                ends["chunks"] = pack_chunks(claimed.numbers, size=claimed.size)
+                written.append(ends)
         self._db.run_many("delete_relation", deleted)
         self._db.run_many("write_packed_relation", written)
         self._added.clear()
         self._removed.clear()
 
-    def _change(self, pair: Pair, packed: bytes) -> ChunkList:
+    def _rank(self, key: str) -> int:
+        rank = self._ranks.get(key)
+        if rank is None:
+            rank = self._ranks[key] = tie_rank(entity_id(self._name, key))
+        return rank
+
+    def _change(self, pair: Relation, packed: bytes) -> ChunkList:
         """Return the list of a relation with the collected changes."""
         added = self._added.get(pair, [])
         removed = self._removed.get(pair, [])
@@ -95,3 +108,8 @@ class PackedClaims:
         values = {"namespace": self._namespace, "numbers": json.dumps(list(chunks))}
         found = sorted((id, number) for number, id in self._db.run("chunk_ids", values))
         return [number for _, number in found[:MAX_LISTED_CHUNKS]]
+
+
+@lru_cache(maxsize=2 * MAX_SUPPORT)
+def _derived_weight(type: str, support: int) -> float:
+    return derived_weight(type, support=support)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import apsw
@@ -26,6 +27,9 @@ MEMORY_LEVEL = 6
 MIN_SAVED_BYTES = 32
 """Values that would shrink less stay as they are: unpacking takes longer than reading a few bytes more."""
 
+JSON_BYTES = 5
+"""Bytes that a term takes in JSON beyond those in the list: quotes, colon, comma and a frequency."""
+
 _SPECIAL = frozenset({'"', "\\", *map(chr, range(33))})
 """Characters that JSON escapes, and the separators of the list."""
 
@@ -37,14 +41,23 @@ def add_packing_functions(db: apsw.Connection) -> None:
 
 
 def pack_terms(terms: Any, text: Any) -> Any:
-    """Return the stored form of terms; `text` is the text of their chunk."""
-    lines = _to_lines(terms)
-    if not lines:
+    """Return the stored form of terms in JSON; `text` is the text of their chunk. Damaged ones stay as they are."""
+    try:
+        return pack_term_counts(json.loads(terms), text)
+    except (ValueError, TypeError, AttributeError):
         return terms
+
+
+def pack_term_counts(counts: Mapping[str, int], text: Any) -> bytes | str:
+    """Return the stored form of terms with their frequencies; `text` is the text of their chunk."""
+    lines = _to_lines(counts)
     options = (9, zlib.DEFLATED, WINDOW_BITS, MEMORY_LEVEL, zlib.Z_DEFAULT_STRATEGY, _dictionary(text))
     compressor = zlib.compressobj(*options)
-    packed = compressor.compress(lines.encode()) + compressor.flush()
-    return packed if len(packed) + MIN_SAVED_BYTES <= len(terms) else terms
+    packed = compressor.compress(lines.encode()) + compressor.flush() if lines else b""
+    size = len(lines) + JSON_BYTES * len(counts)  # of the JSON, or less
+    if packed and len(packed) + MIN_SAVED_BYTES <= size:
+        return packed
+    return json.dumps(dict(counts), ensure_ascii=False, sort_keys=True)
 
 
 def unpack_terms(value: Any, text: Any) -> Any:
@@ -63,17 +76,14 @@ def unpack_terms(value: Any, text: Any) -> Any:
     return "{" + ", ".join(parts) + "}"
 
 
-def _to_lines(terms: Any) -> str:
-    """Return the lines of terms in JSON; empty if they are damaged or if the list cannot have one of them."""
-    try:
-        frequencies = json.loads(terms)
-        by_frequency: dict[int, list[str]] = {}
-        for term, frequency in frequencies.items():
-            by_frequency.setdefault(frequency, []).append(term)
-        lines = "\n".join(f"{frequency:d} {' '.join(found)}" for frequency, found in sorted(by_frequency.items()))
-    except (ValueError, TypeError, AttributeError):
-        return ""
-    return "" if "" in frequencies or set("".join(frequencies)) & _SPECIAL else lines
+def _to_lines(counts: Mapping[str, int]) -> str:
+    """Return the lines of terms; empty if the list cannot have one of them."""
+    by_frequency: dict[int, list[str]] = {}
+    for term in sorted(counts):
+        by_frequency.setdefault(counts[term], []).append(term)
+    lines = "\n".join([f"{frequency:d} {' '.join(found)}" for frequency, found in sorted(by_frequency.items())])
+    every = "".join(counts)
+    return "" if "" in counts or not (every.isalnum() or _SPECIAL.isdisjoint(every)) else lines
 
 
 def _dictionary(text: Any) -> bytes:

@@ -19,6 +19,7 @@ from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import number_names, write_nominations
 from weft.store.sqlite.packed_claims import PackedClaims
+from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     TermChanges,
     derive_postings,
@@ -130,8 +131,8 @@ class SqliteSession:
     def unpack_half(self, value: bytes) -> Vector:
         return np.frombuffer(value, "<f2", count=len(value) // 2).astype(np.float32)
 
-    def pack_name(self, vector: Vector) -> bytes:
-        return pack_twelve(vector)
+    def pack_names(self, vectors: Sequence[Vector]) -> list[bytes]:
+        return pack_twelve(vectors)
 
     def unpack_names(self, values: Sequence[bytes]) -> list[Vector]:
         return unpack_twelve(values)
@@ -176,6 +177,9 @@ class SqliteSession:
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
         return TermChanges(self, namespace=namespace)
+
+    def pack_terms(self, terms: Mapping[str, int], text: str) -> bytes | str:
+        return pack_term_counts(terms, text)
 
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int

@@ -106,13 +106,13 @@ SELECT number, id, unpack_terms(terms, text), length FROM chunk WHERE namespace 
 INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
 VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text,
-    pack_terms(:terms, :text), :length, :start_time, :end_time)
+    :terms, :length, :start_time, :end_time)
 RETURNING number;
 
 -- name: move_chunk
 UPDATE chunk
 SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line,
-    text = :text, terms = pack_terms(:terms, :text), length = :length, start_time = :start_time, end_time = :end_time
+    text = :text, terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
 -- name: delete_chunk
