@@ -4,8 +4,9 @@ Time and memory of indexing with the real model, by stage.
     python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev ...] [--into FILE ...] [--without-model] [--tables]
                                   [--device cuda] [--write]
 
-Documents of evaluation sets are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
-model and writing overlap, so the sum of their seconds exceeds the total.
+Documents of evaluation sets are indexed with an empty vector cache. If more are wanted, variants follow in which rare
+words have other endings. Reading (splitting, analysing, extracting), the model and writing overlap, so the sum of their
+seconds exceeds the total.
 
     model busy         share of the total in which the model is running
     write, CPU         processor time of writing
@@ -29,7 +30,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -42,6 +44,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "quality"))
 
+from renaming import RARE, WORD
 from scale import memory, put
 from sets import data_folder
 from speed import PAGE, to_table
@@ -79,7 +82,7 @@ class Clock:
 
 
 class Watch:
-    """Thread that samples the memory of this process twenty times a second."""
+    """Thread that samples the memory of this process four times a second."""
 
     def __init__(self) -> None:
         self.own, self.mapped = 0, 0
@@ -90,7 +93,7 @@ class Watch:
         self._ended.set()
 
     def _look(self) -> None:
-        while not self._ended.wait(0.05):
+        while not self._ended.wait(0.25):
             own, mapped = memory()
             self.own, self.mapped = max(self.own, own), max(self.mapped, mapped)
 
@@ -115,14 +118,34 @@ def open_model(settings: Settings) -> Embedder:
     return model
 
 
-def read_documents(names: Sequence[str], count: int) -> list[Document]:
-    """Return the first documents of evaluation sets. Each set has its own sources."""
-    every = (
+def read_documents(names: Sequence[str], count: int) -> Iterator[Document]:
+    """
+    Return documents of evaluation sets; after the last one, variants of them with other rare words.
+
+    Each set has its own sources. So names grow with the number of documents, and common words stay common.
+    """
+    real = [
         replace(document, source=f"{name}/{document.source}")
         for name in names
         for document in iter_corpus(data_folder() / name)
-    )
-    return list(itertools.islice(every, count))
+    ]
+    if count <= len(real):
+        return iter(real[:count])
+    held = Counter(word for document in real for word in set(WORD.findall(f"{document.title} {document.text}")))
+    rare = {word for word, documents in held.items() if documents <= RARE and len(word) > 3 and word[0].isupper()}
+    copies = (_rename(document, rare, copy) for copy in itertools.count(1) for document in real)
+    return itertools.islice(itertools.chain(real, copies), count)
+
+
+def _rename(document: Document, rare: Collection[str], copy: int) -> Document:
+    """Return a variant of a document in which rare words have another ending."""
+    suffix = "x" + "".join("bcdfghjklm"[int(digit)] for digit in str(copy))
+
+    def renamed(text: str) -> str:
+        return WORD.sub(lambda match: match[0] + suffix if match[0] in rare else match[0], text)
+
+    source = f"variant {copy}/{document.source}"
+    return replace(document, source=source, title=renamed(document.title), text=renamed(document.text))
 
 
 def table_bytes(path: Path, chunks: int) -> dict[str, str]:

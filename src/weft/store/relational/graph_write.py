@@ -71,7 +71,7 @@ class EntityChanges(NamedTuple):
 BATCH_ROWS = 2000
 """Maximum number of keys, pairs or chunks in one statement."""
 
-MAX_DEFERRED_CHUNKS = 8192
+MAX_DEFERRED_CHUNKS = 16384
 """Maximum number of chunks of a first load that are not in the graph yet. They take about ten seconds to add."""
 
 MAX_ALIAS_TARGETS = 3
