@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from weft.records import Claim, Filter, Problem, Ranking, StoredModel, Vector
+from weft.records import Filter, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
