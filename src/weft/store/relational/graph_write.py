@@ -72,7 +72,11 @@ BATCH_ROWS = 2000
 """Maximum number of keys, pairs or chunks in one statement."""
 
 MAX_DEFERRED_CHUNKS = 16384
-"""Maximum number of chunks of a first load that are not in the graph yet. They take 10 to 20 seconds to add; other writers wait for at most 30."""
+"""
+Maximum number of chunks of a first load that are not in the graph yet.
+
+They take 10 to 20 seconds to add; other writers wait for at most 30.
+"""
 
 MAX_ALIAS_TARGETS = 3
 """Alias targets read for a name: itself, and two others, which already make it ambiguous."""
