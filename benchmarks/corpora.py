@@ -44,7 +44,7 @@ from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions, pack_chunks, unpack_chunks
 from weft.store.sqlite.packed_claims import MAX_LISTED_CHUNKS
 from weft.store.sqlite.packed_terms import add_packing_functions
-from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges
+from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges, count_places
 from weft.text.analyzer import count_terms, terms
 from weft.text.ids import chunk_id, document_id, entity_id
 from weft.text.split import indexed_text
@@ -332,7 +332,9 @@ class Variants:
         )
         self._db.execute("INSERT INTO posting SELECT 1, term, block, entries FROM new_posting ORDER BY term, block")
         self._db.execute("DELETE FROM term")
-        self._db.execute("INSERT INTO term SELECT 1, term, sum(length(entries) / 4) FROM posting GROUP BY term")
+        self._db.create_scalar_function("count_places", lambda *values: count_places(*values), 1)
+        counts = "SELECT 1, term, sum(count_places(entries)) FROM posting WHERE term <> ' ' GROUP BY term"
+        self._db.execute(f"INSERT INTO term {counts}")
         self._db.execute(
             "INSERT INTO chunk_terms (namespace, chunk) SELECT 1, number FROM chunk AS c"
             " WHERE NOT EXISTS (SELECT 1 FROM chunk_terms WHERE chunk = c.number) ORDER BY number"

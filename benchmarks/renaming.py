@@ -52,7 +52,7 @@ class Renaming:
         return not self.rare.isdisjoint(key.split(" "))
 
     def _find(self) -> set[str]:
-        held = dict(self._db.execute("SELECT term, sum(length(entries)) / 4 FROM posting GROUP BY term"))
+        held = dict(self._db.execute("SELECT term, chunks FROM term"))
         keys = [key for (key,) in self._db.execute("SELECT key FROM name")]
         groups: dict[str, list[str]] = defaultdict(list)
         for key in keys:

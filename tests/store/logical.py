@@ -134,13 +134,16 @@ class _Sqlite:
             yield space, chunk, "*", source, target, type, 1.0, "", tie_rank(id), ""
 
     def postings(self, chunks):
-        found = set()
+        found, lengths = {}, Counter()
         for space, term, block, entries in self.db.execute("SELECT namespace, term, block, entries FROM posting"):
-            for i in range(0, len(entries), 4):
-                place, frequency = entries[i], entries[i + 1]
-                length = int.from_bytes(entries[i + 2 : i + 4], "little")
-                found.add((self.name(space), term, chunks[block * 256 + place], frequency, length))
-        return found
+            for entry in np.frombuffer(entries, "<u2").tolist():
+                chunk = chunks[block * 4096 + (entry >> 4)]
+                if term == " ":
+                    lengths[chunk] = lengths[chunk] * 16 + entry % 16
+                else:
+                    at = self.name(space), term, chunk
+                    found[at] = found.get(at, 0) + entry % 16
+        return {(*at, frequency, lengths[at[2]]) for at, frequency in found.items()}
 
 
 class _Postgres:

@@ -1,16 +1,18 @@
 """
 Packed postings: the keyword index inside the SQLite file.
 
-One row of `posting` has the namespace, a term, a block number and a blob. A block covers 256 consecutive chunk numbers,
-and the blob has four bytes per chunk that contains the term, ordered by place. Example: chunk 259 has 120 terms and
-contains `fox` twice; chunk 513 has 48 terms and contains it once:
+One row of `posting` has the namespace, a term, a block number and a blob. A block covers 4,096 consecutive chunk
+numbers. The blob has two bytes per chunk that contains the term, ordered by place: 12 bits for the place in the block,
+4 bits for the frequency. Example: chunk 4099 contains `fox` twice, and chunk 8193 contains it 20 times:
 
-    chunk 259 = 1 x 256 + 3    term fox, block 1    03 02 78 00
-    chunk 513 = 2 x 256 + 1    term fox, block 2    01 01 30 00
-                                                    |  |  |
-                                                    |  |  length of the chunk in terms, 2 bytes, at most 65,535
-                                                    |  frequency, at most 255
-                                                    place in the block
+    chunk 4099 = 1 x 4096 + 3    term fox, block 1    32 00
+    chunk 8193 = 2 x 4096 + 1    term fox, block 2    1F 00 15 00
+                                                      |     |
+                                                      |     place 1, another 5 times
+                                                      place 1, 15 times
+
+Frequencies are at most 255. A block of the term ` ` has the lengths of the chunks: four entries for each, with four
+bits of the length, the highest first. No text has this term.
 
 A write reads and replaces the blocks of its terms. A query reads all blocks of a term and scores them with numpy.
 
@@ -22,9 +24,10 @@ from __future__ import annotations
 
 import json
 import math
-import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +38,16 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.shared.blobs import read_entries
 from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
-CHUNKS_PER_BLOCK = 256
+CHUNKS_PER_BLOCK = 4096
 
-ENTRY = struct.Struct("<BBH")
-"""Place in the block, frequency (at most 255), length of the chunk in terms (at most 65,535)."""
+LENGTHS = " "
+"""Term whose blocks have the lengths of chunks."""
 
-_ENTRY_TYPE = np.dtype([("place", "u1"), ("frequency", "u1"), ("length", "<u2")])
+MAX_ENTRY_FREQUENCY = 15
+"""Largest frequency of an entry. More frequent terms have several entries."""
+
+_ENTRY_TYPE = np.dtype("<u2")
+_LENGTH_TYPE = np.dtype([(name, "<u2") for name in "abcd"])
 
 
 class TermChanges:
@@ -57,7 +64,7 @@ class TermChanges:
         """Remove a chunk from the postings of `terms`."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.discard(number)
-        for term in terms:
+        for term in (LENGTHS, *terms):
             self._removed[term, block].add(place)
             self._added[term, block].pop(place, None)
 
@@ -65,16 +72,15 @@ class TermChanges:
         """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.add(number)
-        size = min(length, 65_535)
-        once = ENTRY.pack(place, 1, size)
         added = self._added
+        added[LENGTHS, block][place] = pack_length(place, length)
+        once = pack_frequency(place, 1)
         for term, frequency in terms.items():  # hot loop: most terms occur once
-            entry = once if frequency == 1 else ENTRY.pack(place, min(frequency, 255), size)
-            added[term, block][place] = entry
+            added[term, block][place] = once if frequency == 1 else pack_frequency(place, frequency)
 
     def blocks(self) -> dict[tuple[str, int], bytes]:
         """Return the blocks of the added chunks alone, by term and block number."""
-        return {key: merge_entries(b"", removed=None, added=added) for key, added in self._added.items()}
+        return {key: merge_entries(b"", removed=None, added=added)[0] for key, added in self._added.items()}
 
     def apply(self) -> None:
         """Write the changed blocks and the document frequencies of their terms; delete empty blocks."""
@@ -85,12 +91,13 @@ class TermChanges:
         for at in sorted(self._removed.keys() | self._added.keys()):
             term, block = at
             old = stored.get(at, b"")
-            entries = merge_entries(old, removed=self._removed.get(at), added=self._added.get(at, {}))
+            entries, change = merge_entries(old, removed=self._removed.get(at), added=self._added.get(at, {}))
             if entries:
                 written.append({"namespace": self._namespace, "term": term, "block": block, "entries": entries})
             elif old:
                 deleted.append({**key, "term": term, "block": block})
-            counts[term] += (len(entries) - len(old)) // ENTRY.size
+            counts[term] += change
+        del counts[LENGTHS]
         self._db.run_many("write_posting", written)
         self._db.run_many("delete_posting", deleted)
         rows = [{**key, "term": term, "chunks": change} for term, change in counts.items() if change]
@@ -111,15 +118,41 @@ class TermChanges:
         return found
 
 
-def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> bytes:
-    """Return a block without the places in `removed` and with the entries in `added`, ordered by place."""
-    if not removed and added and (not old or min(added) > old[-ENTRY.size]):
-        return old + b"".join([added[place] for place in sorted(added)])
-    kept = {old[i]: old[i : i + ENTRY.size] for i in range(0, len(old), ENTRY.size)}
+def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> tuple[bytes, int]:
+    """Return a block without the places in `removed` and with the entries in `added`, and how many places it gains."""
+    if not removed and added and (not old or min(added) > _places(old[-2:])[0]):
+        return old + b"".join([added[place] for place in sorted(added)]), len(added)
+    kept: dict[int, bytes] = {}
+    for i, place in enumerate(_places(old)):
+        kept[place] = kept.get(place, b"") + old[2 * i : 2 * i + 2]
+    before = len(kept)
     for place in removed or ():
         kept.pop(place, None)
     kept |= added
-    return b"".join(kept[place] for place in sorted(kept))
+    return b"".join(kept[place] for place in sorted(kept)), len(kept) - before
+
+
+@lru_cache(maxsize=4 * CHUNKS_PER_BLOCK)
+def pack_frequency(place: int, frequency: int) -> bytes:
+    """Return the entries of a term that a chunk contains so often."""
+    whole, rest = divmod(min(frequency, 255), MAX_ENTRY_FREQUENCY)
+    values = [16 * place + MAX_ENTRY_FREQUENCY] * whole + [16 * place + rest] * (rest > 0)
+    return b"".join(value.to_bytes(2, "little") for value in values)
+
+
+def pack_length(place: int, length: int) -> bytes:
+    """Return the four entries of the length of a chunk, at most 65,535."""
+    length = min(length, 65_535)
+    return b"".join((16 * place + (length >> bits & 15)).to_bytes(2, "little") for bits in (12, 8, 4, 0))
+
+
+def count_places(entries: bytes) -> int:
+    """Return the number of chunks in a block."""
+    return len(set(_places(entries)))
+
+
+def _places(entries: bytes) -> list[int]:
+    return [entries[i] >> 4 | entries[i + 1] << 4 for i in range(0, len(entries) - 1, 2)]
 
 
 def search_postings(
@@ -136,11 +169,12 @@ def search_postings(
     postings = [
         _unpack(db.run("term_postings", {"namespace": namespace, "term": term})) for term in dict.fromkeys(terms)
     ]
-    weights = [idf(len(numbers), total=total) for numbers, _, _ in postings]
-    highest = max((int(numbers[-1]) for numbers, _, _ in postings if len(numbers)), default=-1)
+    weights = [idf(len(numbers), total=total) for numbers, _ in postings]
+    highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
+    lengths = _read_lengths(db, namespace, highest=highest)
     scores = np.zeros(highest + 1)
-    for weight, (numbers, frequency, lengths) in zip(weights, postings, strict=True):
-        scores[numbers] += term_scores(frequency, lengths, weight=weight, mean_length=mean_length)
+    for weight, (numbers, frequency) in zip(weights, postings, strict=True):
+        scores[numbers] += term_scores(frequency, lengths[numbers], weight=weight, mean_length=mean_length)
     allowed = allowed_chunks(db, namespace, where)
     if allowed is not None:
         keep = np.zeros(highest + 1, dtype=bool)
@@ -167,7 +201,8 @@ def document_frequencies(postings: Mapping[tuple[str, int], bytes]) -> dict[str,
     """Return the number of chunks that contain each term (document frequency)."""
     counts: Counter[str] = Counter()
     for (term, _), entries in postings.items():
-        counts[term] += len(entries) // ENTRY.size
+        counts[term] += count_places(entries)
+    del counts[LENGTHS]
     return dict(counts)
 
 
@@ -196,13 +231,8 @@ def find_chunks_with_terms(
             key = {"namespace": namespace, "term": term}
             if found is None:
                 rows = db.run("term_postings", key)
-                matching.update(
-                    number
-                    for block, entries in rows
-                    if CHUNKS_PER_BLOCK * block < before
-                    for place in entries[:: ENTRY.size]
-                    if (number := CHUNKS_PER_BLOCK * block + place) < before
-                )
+                numbers, _ = _unpack([row for row in rows if CHUNKS_PER_BLOCK * row[0] < before])
+                matching.update(numbers[numbers < before].tolist())
             else:
                 blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in found}))
                 matching |= _contained(found, db.run("term_blocks", {**key, "blocks": blocks}))
@@ -214,22 +244,40 @@ def find_chunks_with_terms(
 
 def _contained(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> set[int]:
     """Return the numbers that occur in the blocks."""
-    places = {block: entries[:: ENTRY.size] for block, entries in rows}
-    return {number for number in numbers if number % CHUNKS_PER_BLOCK in places.get(number // CHUNKS_PER_BLOCK, b"")}
+    if not rows:
+        return set()
+    wanted: NDArray[np.int64] = np.fromiter(numbers, np.int64, len(numbers))
+    contained, _ = _unpack(rows)
+    is_found = contained.take(contained.searchsorted(wanted), mode="clip") == wanted
+    return set(wanted[is_found].tolist())
 
 
-def _unpack(
-    rows: Sequence[tuple[int, bytes]],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return chunk number, frequency and chunk length of each entry of the blocks."""
+def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the chunk numbers in the blocks of a term, and its frequency in each chunk."""
     entries = read_entries([blob for _, blob in rows], _ENTRY_TYPE)
-    return _numbers(rows), entries["frequency"].astype(np.float64), entries["length"].astype(np.float64)
+    numbers, frequencies = _numbers(rows, entries), entries & 15
+    is_again = numbers[1:] == numbers[:-1]
+    if is_again.any():
+        starts = np.flatnonzero(np.append(True, ~is_again))
+        numbers, frequencies = numbers[starts], np.add.reduceat(frequencies, starts)
+    return numbers, frequencies.astype(np.float64)
 
 
-def _numbers(rows: Sequence[tuple[int, bytes]]) -> NDArray[np.int64]:
+def _read_lengths(db: Session, namespace: Namespace, *, highest: int) -> NDArray[np.float64]:
+    """Return the lengths of the chunks of a namespace up to a number, indexed by number."""
+    rows = db.run("term_postings", {"namespace": namespace, "term": LENGTHS})
+    lengths = np.zeros(max(highest, CHUNKS_PER_BLOCK * max((block + 1 for block, _ in rows), default=0)) + 1)
+    for block, entries in rows:
+        parts = read_entries([entries], _LENGTH_TYPE)
+        places = CHUNKS_PER_BLOCK * block + (parts["a"] >> 4).astype(np.int64)
+        high, low = (parts["a"] & 15) << 12 | (parts["b"] & 15) << 8, (parts["c"] & 15) << 4 | parts["d"] & 15
+        lengths[places] = high | low
+    return lengths
+
+
+def _numbers(rows: Sequence[tuple[int, bytes]], entries: NDArray[Any]) -> NDArray[np.int64]:
     """Return the chunk number of each entry of the blocks."""
-    entries = read_entries([blob for _, blob in rows], _ENTRY_TYPE)
-    counts = [len(blob) // ENTRY.size for _, blob in rows]
-    blocks = np.repeat([block for block, _ in rows], counts).astype(np.int64)
-    numbers: NDArray[np.int64] = blocks * CHUNKS_PER_BLOCK + entries["place"]
+    firsts = [CHUNKS_PER_BLOCK * block for block, _ in rows]
+    numbers: NDArray[np.int64] = np.repeat(firsts, [len(blob) // 2 for _, blob in rows]).astype(np.int64)
+    numbers += entries >> 4
     return numbers

@@ -79,8 +79,8 @@ CREATE TABLE chunk_vector (
 CREATE INDEX chunk_vector_by_chunk ON chunk_vector (chunk);
 CREATE INDEX chunk_vector_by_model ON chunk_vector (model);
 
--- Postings: blocks of 256 consecutive chunk numbers, four bytes per chunk (position in the block, frequency,
--- length of the chunk), ordered by position. Derived from chunk.terms only.
+-- Postings: blocks of 4,096 consecutive chunk numbers, two bytes per chunk (position in the block, frequency), ordered by
+-- position. The term ' ' has the lengths of chunks. Derived from chunk.terms only.
 CREATE TABLE posting (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     term TEXT NOT NULL,
