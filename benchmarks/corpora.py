@@ -39,10 +39,10 @@ from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, derived_weight
 from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
 from weft.load.formats.beir import iter_corpus
 from weft.records import Document
-from weft.store.shared.merging import pair_tie_rank, tie_rank
+from weft.store.shared.merging import tie_rank
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions, pack_chunks, unpack_chunks
-from weft.store.sqlite.packed_claims import MAX_LISTED_CHUNKS
+from weft.store.sqlite.packed_claims import MAX_LISTED_CHUNKS, pair_place, tie_place
 from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges, count_places
 from weft.text.analyzer import count_terms, terms
@@ -265,17 +265,17 @@ class Variants:
         )
         run(
             "INSERT INTO mention (entity, chunk, count, about, place) VALUES (?, ?, ?, ?, ?)",
-            ((entity(e), c + shift, count, about, places[c]) for e, c, count, about in self._mentions),
+            ((entity(e), c + shift, count, about, tie_place(places[c])) for e, c, count, about in self._mentions),
         )
         run(
-            "INSERT INTO relation (source, target, code, weight, support, place, chunks) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO relation (source, target, code, weight, support, places, chunks) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     *pair(s, t, type),
                     _code(type),
                     weight,
                     support,
-                    pair_tie_rank(NAMESPACE, key(names[s]), key(names[t])),
+                    pair_place(NAMESPACE, key(names[s]), key(names[t])),
                     _shifted(chunks, by=shift),
                 )
                 for s, t, type, weight, support, chunks in self._relations

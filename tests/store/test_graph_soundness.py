@@ -162,7 +162,7 @@ DAMAGE = {
     ),
     "wrong weight": ("UPDATE relation SET weight = weight + 1 WHERE type = 'uses'", "1 relation is wrong"),
     "wrong support": ("UPDATE relation SET support = 256", "relations are wrong"),
-    "wrong place": ("UPDATE relation SET place = 1 WHERE type = 'near'", "1 relation is wrong"),
+    "wrong place": ("UPDATE relation SET places = 1 WHERE type = 'near'", "1 relation is wrong"),
     "votes": ("UPDATE nomination SET vote = 0 WHERE kind = 'title'", "do not match chunk or kind"),
     "ranks": ("UPDATE nomination SET rank = 9 WHERE kind = 'link'", "1 statement does not match chunk or kind"),
     "another document": (

@@ -26,6 +26,7 @@ from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
 from weft.store.shared.half_precision import round_to_half
+from weft.store.shared.merging import pair_tie_rank
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sql_files import load_queries
 
@@ -201,6 +202,12 @@ class PostgresSession:
 
     def packed_claims(self, namespace: Namespace, name: str) -> None:
         return None
+
+    def tie_place(self, rank: int) -> int:
+        return rank
+
+    def pair_place(self, name: str, source: str, target: str) -> int:
+        return pair_tie_rank(name, source, target)
 
     @property
     def defers_graph(self) -> bool:

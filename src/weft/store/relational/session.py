@@ -124,6 +124,12 @@ class Session(Protocol):
     def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims | None:
         """Return a collector of changes to packed claims of a namespace; None if derived claims are not packed."""
 
+    def tie_place(self, rank: int) -> int:
+        """Return the part of a tie-breaker that mentions store."""
+
+    def pair_place(self, name: str, source: str, target: str) -> int:
+        """Return the tie-breaker that a relation between two keys of a namespace stores."""
+
     @property
     def defers_graph(self) -> bool:
         """True if the graph of a first load may be derived after the transactions that write its documents."""

@@ -7,7 +7,9 @@ from typing import Any
 import apsw
 import numpy as np
 
+from weft.store.shared.merging import tie_rank
 from weft.store.shared.twelve_bits import pack_twelve
+from weft.store.sqlite.packed_claims import tie_place
 from weft.store.sqlite.postings import pack_frequency, pack_length
 
 
@@ -15,6 +17,7 @@ def add_migration_functions(db: apsw.Connection) -> None:
     """Register the functions on a connection."""
     db.create_scalar_function("to_half", _to_half, 1, deterministic=True)
     db.create_scalar_function("to_twelve", _to_twelve, 1, deterministic=True)
+    db.create_scalar_function("tie_place", _tie_place, 1, deterministic=True)
     db.create_aggregate_function("merge_blocks", _MergedBlocks, 2)
     db.create_aggregate_function("merge_lengths", _MergedLengths, 2)
 
@@ -53,3 +56,12 @@ def _to_twelve(*values: Any) -> Any:
     """Return a float16 vector with 12 bits per component; a damaged one stays as it is."""
     (vector,) = values
     return vector if len(vector) % 2 else pack_twelve([np.frombuffer(vector, "<f2").astype(np.float32)])[0]
+
+
+def _tie_place(*values: Any) -> int:
+    """Return the stored part of the tie-breaker of an entity; 0 for a damaged id, which `weft check` reports."""
+    (id,) = values
+    try:
+        return tie_place(tie_rank(id))
+    except ValueError:
+        return 0

@@ -19,12 +19,20 @@ from typing import Any, TypeAlias
 from weft.extract.mentions import MAX_SUPPORT, derived_weight
 from weft.store.relational.graph_write import batched
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import join_tie_ranks, tie_rank
+from weft.store.shared.merging import tie_rank
 from weft.store.sqlite.chunk_lists import ChunkList, pack_chunks, unpack_chunks
 from weft.text.ids import entity_id
 
 MAX_LISTED_CHUNKS = 32
 """A few more than `describe` returns, so that some may be deleted."""
+
+PLACE_BITS = 23
+"""
+Bits of a tie-breaker of 32 bits that the file stores. SQLite stores such a number in three bytes.
+
+Of 5,000 relations of the same weight, two have the same bits at a given limit once in 1,700 cases. Their order is then
+that of their numbers in the file.
+"""
 
 
 Relation: TypeAlias = tuple[str, str, str]
@@ -40,8 +48,8 @@ class PackedClaims:
         self._name = name
         self._added: dict[Relation, list[int]] = defaultdict(list)
         self._removed: dict[Relation, list[int]] = defaultdict(list)
-        self._ranks: dict[str, int] = {}
-        """Tie-breakers of entities, by key."""
+        self._places: dict[str, int] = {}
+        """Stored tie-breakers of entities, by key."""
 
     def replace(self, chunk: int, *, old: Iterable[Relation], new: Iterable[Relation]) -> set[Relation]:
         """Replace the derived relations of a chunk; return those that change."""
@@ -72,7 +80,7 @@ class PackedClaims:
                 if weight is None:
                     weight = _derived_weight(type, support)
                 ends["weight"], ends["support"] = weight, support
-                ends["place"] = join_tie_ranks(self._rank(source_key), self._rank(target_key))
+                ends["places"] = self._place(source_key) << PLACE_BITS | self._place(target_key)
                 ends["chunks"] = pack_chunks(claimed.numbers, size=claimed.size)
                 written.append(ends)
         self._db.run_many("delete_relation", deleted)
@@ -80,11 +88,11 @@ class PackedClaims:
         self._added.clear()
         self._removed.clear()
 
-    def _rank(self, key: str) -> int:
-        rank = self._ranks.get(key)
-        if rank is None:
-            rank = self._ranks[key] = tie_rank(entity_id(self._name, key))
-        return rank
+    def _place(self, key: str) -> int:
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = tie_place(tie_rank(entity_id(self._name, key)))
+        return place
 
     def _change(self, pair: Relation, packed: bytes) -> ChunkList:
         """Return the list of a relation with the collected changes."""
@@ -113,3 +121,14 @@ class PackedClaims:
 @lru_cache(maxsize=2 * MAX_SUPPORT)
 def _derived_weight(type: str, support: int) -> float:
     return derived_weight(type, support=support)
+
+
+def tie_place(rank: int) -> int:
+    """Return the stored part of a tie-breaker."""
+    return rank >> (32 - PLACE_BITS)
+
+
+def pair_place(name: str, source: str, target: str) -> int:
+    """Return the stored tie-breaker of a relation between two keys: that of the source, then that of the target."""
+    first, second = (tie_place(tie_rank(entity_id(name, key))) for key in (source, target))
+    return first << PLACE_BITS | second

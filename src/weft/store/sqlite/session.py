@@ -18,7 +18,7 @@ from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import number_names, write_nominations
-from weft.store.sqlite.packed_claims import PackedClaims
+from weft.store.sqlite.packed_claims import PackedClaims, pair_place, tie_place
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     TermChanges,
@@ -105,6 +105,12 @@ class SqliteSession:
 
     def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims:
         return PackedClaims(self, namespace=namespace, name=name)
+
+    def tie_place(self, rank: int) -> int:
+        return tie_place(rank)
+
+    def pair_place(self, name: str, source: str, target: str) -> int:
+        return pair_place(name, source, target)
 
     @property
     def defers_graph(self) -> bool:

@@ -24,7 +24,7 @@ from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, batched, is_deferred
 from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import pair_tie_rank, tie_rank
+from weft.store.shared.merging import tie_rank
 from weft.text.ids import entity_id
 
 BATCH_CHUNKS = 256
@@ -173,7 +173,7 @@ class _Chunks:
             about = subjects[chunk]
             named = _read(text, about=about, known=known)
             for key, count in named.counts.items():
-                mentions[chunk, namespace, key] = (count, key in about, tie_rank(id))
+                mentions[chunk, namespace, key] = (count, key in about, db.tie_place(tie_rank(id)))
                 self.counts[key][0] += count
                 self.counts[key][1] += 1
             claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
@@ -274,7 +274,7 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
     """Compare relations with their claims. Both sides come sorted and are merged, so neither is kept in memory."""
     values = {"namespace": namespace}
     expected = (
-        (Pair(source, target, type), 0, namespace, _weigh(name, Pair(source, target, type), support, weight))
+        (Pair(source, target, type), 0, namespace, _weigh(db, name, Pair(source, target, type), support, weight))
         for source, target, type, support, weight in db.stream("all_pairs", values)
         if source in known and target in known
     )
@@ -291,12 +291,12 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
     return tally.describe("relation", "relations")
 
 
-def _weigh(name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
+def _weigh(db: Session, name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
     """Return the expected weight, support and tie-break order; without a stated weight it derives from the support."""
     support = min(support, MAX_SUPPORT)
     if weight is None:
         weight = derived_weight(pair.type, support=support)
-    return weight, support, pair_tie_rank(name, pair.source, pair.target)
+    return weight, support, db.pair_place(name, pair.source, pair.target)
 
 
 def _check_vectors(db: Session, namespace: Namespace) -> str:

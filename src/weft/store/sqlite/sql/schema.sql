@@ -52,8 +52,6 @@ CREATE TABLE chunk (
 ) STRICT;
 
 CREATE INDEX chunk_by_document ON chunk (document, ordinal);
-CREATE INDEX chunk_names ON chunk (number, id); -- covers lookups of ids, without reading texts
-
 CREATE INDEX chunk_by_time ON chunk (namespace, start_time, end_time, document) WHERE start_time IS NOT NULL;
 
 CREATE TABLE model (
@@ -210,7 +208,7 @@ CREATE TABLE mention (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     count INTEGER NOT NULL,
     about INTEGER NOT NULL,
-    place INTEGER NOT NULL,                -- first 32 bits of the chunk's id: the same tie order in every file
+    place INTEGER NOT NULL,                -- first 23 bits of the chunk's id: the same tie order in every file
     PRIMARY KEY (entity, about DESC, count DESC, place, chunk)
 ) STRICT, WITHOUT ROWID;
 
@@ -222,18 +220,22 @@ CREATE TABLE relation (
     code ANY NOT NULL,                     -- as in `claim`
     weight REAL NOT NULL,
     support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
-    place INTEGER NOT NULL,                -- first bits of both ids, for ties
+    places INTEGER NOT NULL,               -- first 23 bits of the source's id and of the target's, for ties
+    source_place INTEGER AS (places >> 23),
+    target_place INTEGER AS (places & 8388607),
     type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
     chunks BLOB NOT NULL DEFAULT x'',      -- packed list of the chunks that it is derived from (`chunk_lists`)
     PRIMARY KEY (source, target, code)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, code);
-CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, code);
+CREATE INDEX relation_by_source ON relation (source, weight DESC, target_place, target, code);
+CREATE INDEX relation_by_target ON relation (target, weight DESC, source_place, source, code);
 
 -- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
-CREATE INDEX relation_by_source_type ON relation (source, code, weight DESC, place, target) WHERE code NOT IN (0, 1);
-CREATE INDEX relation_by_target_type ON relation (target, code, weight DESC, place, source) WHERE code NOT IN (0, 1);
+CREATE INDEX relation_by_source_type ON relation (source, code, weight DESC, target_place, target)
+WHERE code NOT IN (0, 1);
+CREATE INDEX relation_by_target_type ON relation (target, code, weight DESC, source_place, source)
+WHERE code NOT IN (0, 1);
 
 CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,

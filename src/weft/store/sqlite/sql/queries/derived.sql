@@ -51,7 +51,7 @@ SELECT count(*) FROM fact_vector WHERE model = :scope AND number > :low AND numb
 SELECT count(*) FROM chunk_terms WHERE namespace = :scope AND number > :low AND number <= :high;
 
 -- name: vectors_between
-SELECT v.number, v.vector, c.id FROM chunk_vector AS v CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = v.chunk
+SELECT v.number, v.vector, c.id FROM chunk_vector AS v CROSS JOIN chunk AS c ON c.number = v.chunk
 WHERE v.model = :scope AND v.number > :low AND v.number <= :high
 ORDER BY v.number LIMIT :limit;
 

@@ -267,10 +267,11 @@ SELECT chunk FROM mention WHERE entity = :entity;
 
 -- name: delete_mention
 DELETE FROM mention
-WHERE entity = :entity AND about = :about AND count = :count AND place = :place AND chunk = :chunk;
+WHERE entity = :entity AND about = :about AND count = :count AND place = :place >> 9 AND chunk = :chunk;
 
 -- name: write_mention
-INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place);
+-- `place` has 32 bits, of which 23 are stored.
+INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place >> 9);
 
 -- name: count_mentions
 UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
@@ -310,10 +311,10 @@ WHERE source = :source AND target = :target
     AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
 
 -- name: write_packed_relation
-INSERT INTO relation (source, target, code, weight, support, place, chunks)
+INSERT INTO relation (source, target, code, weight, support, places, chunks)
 VALUES (
     :source, :target, CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END,
-    :weight, :support, :place, :chunks
+    :weight, :support, :places, :chunks
 )
 ON CONFLICT (source, target, code) DO UPDATE SET
     weight = excluded.weight, support = excluded.support, chunks = excluded.chunks
@@ -469,7 +470,7 @@ SELECT h.id, e.chunks, e.strong, (
             FROM relation
             WHERE source = e.number AND weight >= :weight
                 AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, target, name
+            ORDER BY weight DESC, target_place, target, name
             LIMIT :relations
         )
         UNION ALL
@@ -479,7 +480,7 @@ SELECT h.id, e.chunks, e.strong, (
             FROM relation
             WHERE target = e.number AND weight >= :weight
                 AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, source, name
+            ORDER BY weight DESC, source_place, source, name
             LIMIT :relations
         )
     ) AS r
@@ -514,9 +515,9 @@ SELECT
     (
         SELECT json_group_array(json_array(h.id, oh.id, r.weight, r.place, r.target))
         FROM (
-            SELECT target, weight, place FROM relation
+            SELECT target, weight, target_place AS place FROM relation
             WHERE source = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
-            ORDER BY weight DESC, place, target
+            ORDER BY weight DESC, target_place, target
             LIMIT :limit
         ) AS r
         CROSS JOIN entity AS o ON o.number = r.target CROSS JOIN entity AS oh ON oh.number = o.head
@@ -524,9 +525,9 @@ SELECT
     (
         SELECT json_group_array(json_array(oh.id, h.id, r.weight, r.place, r.source))
         FROM (
-            SELECT source, weight, place FROM relation
+            SELECT source, weight, source_place AS place FROM relation
             WHERE target = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
-            ORDER BY weight DESC, place, source
+            ORDER BY weight DESC, source_place, source
             LIMIT :limit
         ) AS r
         CROSS JOIN entity AS o ON o.number = r.source CROSS JOIN entity AS oh ON oh.number = o.head

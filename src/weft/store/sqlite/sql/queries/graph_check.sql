@@ -40,7 +40,7 @@ GROUP BY s.key, t.key, p.type
 ORDER BY s.key, t.key, p.type;
 
 -- name: all_relations
-SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.places
 FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number JOIN entity AS t ON t.number = r.target
 WHERE s.namespace = :namespace
 ORDER BY s.key, t.key, r.type;
