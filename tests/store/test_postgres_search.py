@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 import weft.store.postgres.connect as connect
 import weft.store.postgres.filters as filters
+import weft.store.postgres.schema as schema
 import weft.store.postgres.terms as terms
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
@@ -152,6 +153,54 @@ def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database
     } <= names
     assert "chunk_vector_hnsw_11" not in names and "fact_vector_hnsw_11" in names
     assert "halfvec" in plan and "Index Scan" in plan
+
+
+def test_a_first_load_gets_its_vector_index_at_the_end(postgres_dsn, database, monkeypatch):
+    """Or with the next write that does not defer. Until then every vector is compared."""
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0)
+    ending = {"default": lambda store: store.settle_graph(), "other": lambda store: store.write(_odd("b", "other"))}
+    with psycopg.connect(postgres_dsn, autocommit=True) as db:
+        for name, end in ending.items():
+            store = database.store(name)
+            store.write_model(ODD)
+            db.execute("DROP INDEX IF EXISTS weft.chunk_vector_hnsw_7")
+            database._connections._indexed_chunk_dimensions.clear()
+            store.write(_odd("a", name), defer_graph=True)
+            is_absent = db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_7')").fetchone() == (None,)
+            found = store.search_vector(unit(*range(1, 8)), limit=5, where=EVERYTHING)
+            end(store)
+            assert is_absent and len(found.hits) == 1
+            assert db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_7')").fetchone() != (None,)
+
+
+def _odd(source, namespace):
+    return make_batch(source, [source], vectors={source: unit(*range(1, 8))}, model="f7", namespace=namespace)
+
+
+@pytest.mark.skipif(IS_CITUS, reason="the nodes build the index")
+def test_an_index_is_built_by_one_process_if_shared_memory_is_short(postgres_dsn, database):
+    """A container often has 64 MB of it. The memory of the build is raised for the build alone."""
+    asked = "SELECT current_setting('maintenance_work_mem'), current_setting('max_parallel_maintenance_workers')"
+    during = []
+
+    class Short(psycopg.Connection):
+        def execute(self, query, *arguments, **named):
+            if str(query).startswith("CREATE INDEX"):
+                during.append(super().execute(asked).fetchone())
+                if during[-1][1] != "0":
+                    raise psycopg.errors.DiskFull("could not resize shared memory segment")
+            return super().execute(query, *arguments, **named)
+
+    long = StoredModel(name="fake/long", fingerprint="f", dimension=3000, active=True)
+    texts = {str(n): unit(*row) for n, row in enumerate(np.random.default_rng(5).standard_normal((100, 3000)))}
+    database.store("default").write_model(long)
+    database.store("default").write(make_batch("a", list(texts), vectors=texts, model="f"))
+    with Short.connect(postgres_dsn, autocommit=True) as db:
+        db.execute("SET maintenance_work_mem = '1MB'")
+        schema.create_vector_indexes(db, 3000, tables=("chunk_vector",))
+        assert db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_3000')").fetchone() != (None,)
+        assert [workers for _, workers in during] == ["2", "0"] and all(memory != "1MB" for memory, _ in during)
+        assert db.execute("SHOW maintenance_work_mem").fetchone() == ("1MB",)
 
 
 def test_vectors_too_long_for_an_index_are_compared_one_by_one(database):

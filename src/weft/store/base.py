@@ -145,7 +145,7 @@ class StoreWriter(Protocol):
         Replace documents by the content of the batches: all of them or none.
 
         With `defer_graph` new documents may miss in the graph until the next write without it, or `settle_graph`.
-        Everything else finds them at once.
+        Everything else finds them at once. An index that a large namespace needs is also created only then.
 
         With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
         of them. Other jobs of these documents are older than the batches and are deleted.
@@ -153,7 +153,7 @@ class StoreWriter(Protocol):
 
     def settle_graph(self) -> None:
         """
-        Add to the graph what writes deferred, also those of a process that was killed.
+        Add to the graph what writes deferred, and create missing indexes, also for a process that was killed.
 
         It ends a run of writes: a SQLite file that has at least doubled is rewritten without gaps.
         """

@@ -127,12 +127,16 @@ class Connections:
             yield self._enter_replica(stack, namespace) or stack.enter_context(self._read(namespace))
 
     @contextmanager
-    def write(self, namespace: str = "", *, nested: bool = False, exclusive: bool = True) -> Iterator[PartedSession]:
+    def write(
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+    ) -> Iterator[PartedSession]:
         """
         Open a session that is committed unless an exception is raised.
 
         Without `exclusive`, the session does not wait for other writers of the namespace; its statements must skip
-        locked rows. With `nested`, use the current transaction of this thread, if any.
+        locked rows. With `nested`, use the current transaction of this thread, if any. With `defer_indexes`, a large
+        namespace may stay without an index of its vectors, which `create_indexes` adds: vectors are inserted into an
+        index one by one, which takes several times as long as building it.
         """
         if nested and self._current is not None:
             with self._read(namespace) as session:
@@ -145,7 +149,8 @@ class Connections:
             yield session
             generation = _generation(session, namespace) if is_locking and self._replica else None
             is_grown = self._has_grown(session, namespace)
-            dimensions = self._unindexed_dimensions(session, namespace)
+            has_to_index = not defer_indexes and session.total_chunks > vectors.MAX_EXACT_ROWS
+            dimensions = self._unindexed_dimensions(session, namespace) if has_to_index else set()
         if dimensions:
             self._index_chunks(dimensions)
         if is_grown:
@@ -200,14 +205,23 @@ class Connections:
             schema.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
         self._indexed_dimensions.add(dimension)
 
+    def create_indexes(self, namespace: str) -> None:
+        """Create the missing index of the vectors of a namespace that is too large for an exact search."""
+        if self._current is not None:
+            return
+        with self._read(namespace) as session:
+            rows = session.run("find_namespace", {"name": namespace})
+            is_large = any(chunks > vectors.MAX_EXACT_ROWS for _, _, chunks, _ in rows)
+            dimensions = self._unindexed_dimensions(session, namespace) if is_large else set()
+        if dimensions:
+            self._index_chunks(dimensions)
+
     def _unindexed_dimensions(self, session: PartedSession, namespace: str) -> set[int]:
         """
         Return the dimensions of a large namespace for which there may be no index of chunk vectors.
 
         Small namespaces are searched exactly. An index would take half of the server's time of their writes.
         """
-        if session.total_chunks <= vectors.MAX_EXACT_ROWS:
-            return set()
         dimensions = {row.model.dimension for row in read_models(session, namespace)}
         return dimensions - self._indexed_chunk_dimensions
 

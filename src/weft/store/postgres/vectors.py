@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.postgres.filters import FilterSession, filter_chunks
 from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.relational.session import Namespace, Row
+from weft.store.shared.cosine_sample import CosineSample, summarise
 
 MAX_EXACT_ROWS = 20_000
 """Maximum number of chunks or fact entities of a namespace for an exact search."""
@@ -37,8 +37,8 @@ MAX_SCAN_TUPLES = 200_000
 FILTERED_CANDIDATES_FACTOR = 20
 """Candidates per result if a weak filter is applied after the index search."""
 
-Samples = dict[tuple[Namespace, int], tuple[int, NDArray[np.float32]]]
-"""Number of chunks and sampled vectors, by namespace and embedder."""
+Samples = dict[tuple[Namespace, int], tuple[int, CosineSample]]
+"""Number of chunks and statistics of sampled vectors, by namespace and embedder."""
 
 
 class _Session(FilterSession, Protocol):
@@ -136,13 +136,13 @@ def _with_sample(
     db: _Session, namespace: Namespace, vector: Vector, hits: tuple[Hit, ...], *, model: int, total: int
 ) -> Ranking:
     """Return a ranking whose mean and deviation are those of a sample."""
-    cosines = _sample(db, namespace, model=model, total=total) @ vector.astype(np.float32)
-    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
+    mean, deviation = _sample(db, namespace, model=model, total=total).estimate(vector)
+    return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
 
 
-def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> NDArray[np.float32]:
+def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> CosineSample:
     """
-    Return a sample of the vectors of a namespace.
+    Return the statistics of a sample of the vectors of a namespace.
 
     The sample is renewed after the namespace has changed by a tenth.
     """
@@ -155,8 +155,9 @@ def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> ND
             "limit": 2 * SAMPLE_VECTORS,
         }
         rows = db.run("sample_vectors", values)
-        sample = np.array([db.unpack(vector) for (vector,) in rows], dtype=np.float32)
-        sample /= np.linalg.norm(sample, axis=1, keepdims=True)  # rounding to float16 changes the length
+        found = np.array([db.unpack(vector) for (vector,) in rows], dtype=np.float32)
+        found /= np.linalg.norm(found, axis=1, keepdims=True)  # rounding to float16 changes the length
+        sample = summarise(found)
         db.samples[namespace, model] = (total, sample)
     return sample
 

@@ -237,13 +237,13 @@ class Connections(Protocol):
         """Open a reading session for whole tables: pages read once do not stay in memory."""
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
     ) -> AbstractContextManager[Session]:
         """
         Open a session that is committed unless an exception is raised; other writers of the namespace wait.
 
         With `nested`, use the current transaction of this thread, if any. Without `exclusive`, do not wait for other
-        writers of the namespace; the statements must skip locked rows.
+        writers of the namespace; the statements must skip locked rows. With `defer_indexes`, `create_indexes` follows.
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:
@@ -254,6 +254,9 @@ class Connections(Protocol):
 
     def pack(self) -> None:
         """Reduce the size of a database that has grown much, outside any transaction."""
+
+    def create_indexes(self, namespace: str) -> None:
+        """Create the indexes that writes deferred, outside any transaction."""
 
 
 def make_namespace(db: Session, name: str) -> None:

@@ -78,7 +78,7 @@ class RelationalStore:
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
-        with self._connections.write(self._namespace) as db:
+        with self._connections.write(self._namespace, defer_indexes=defer_graph) as db:
             namespace = self._ensure(db)
             if done:
                 finish_jobs(db, namespace, done)
@@ -100,6 +100,7 @@ class RelationalStore:
                 GraphChanges(db, namespace=found.key, name=self._namespace).settle()
                 db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
         self._connections.pack()
+        self._connections.create_indexes(self._namespace)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:

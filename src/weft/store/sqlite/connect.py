@@ -107,7 +107,7 @@ class Connections:
                 _roll_back(db)
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
     ) -> AbstractContextManager[SqliteSession]:
         """
         Open a session that is committed unless an exception is raised. A file has one writer at a time.
@@ -161,6 +161,9 @@ class Connections:
                 self._packed_pages = pages
                 db.execute("VACUUM")
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def create_indexes(self, namespace: str) -> None:
+        """Do nothing. Read indexes are built beside the file, and no write waits for them."""
 
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:

@@ -1,14 +1,8 @@
-"""
-Mean and deviation of the cosines between a query and all vectors, estimated from a sample.
-
-The sampled vectors have the mean `m` and the covariance `C`. The cosines of a query `q` then have the mean `m · q` and
-the variance `q · C · q`. The sample itself is not needed again.
-"""
+"""Mean and deviation of the cosines between a query and all vectors, estimated from a sample."""
 
 from __future__ import annotations
 
 import json
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +10,7 @@ from numpy.typing import NDArray
 
 from weft.records import Vector
 from weft.store.relational.session import Session
+from weft.store.shared.cosine_sample import CosineSample, summarise
 
 SAMPLE_VECTORS = 2_000
 """Number of vectors sampled from a namespace."""
@@ -31,15 +26,10 @@ class CosineStatistics:
         """Return mean and standard deviation."""
         last: int = db.one("last_vectors", {"scope": model})  # grows with every new vector
         known = self._by_model.get(model)
-        if known is None or len(known.mean) != len(vector) or known.is_old(total=total, last=last):
-            sample = _sample(db, model=model, total=total, last=last)
-            mean = sample.mean(axis=0)
-            centred = sample - mean
-            known = self._by_model[model] = _Statistics(total, last, mean, centred.T @ centred / len(sample))
-        query = vector.astype(np.float32)
-        # einsum, not `@`: synchronising BLAS threads takes longer than this product.
-        variance = float(np.einsum("ij,j->i", known.covariance, query) @ query)
-        return float(known.mean @ query), math.sqrt(max(0.0, variance))
+        if known is None or len(known.sample.mean) != len(vector) or known.is_old(total=total, last=last):
+            sample = summarise(_sample(db, model=model, total=total, last=last))
+            known = self._by_model[model] = _Statistics(total, last, sample)
+        return known.sample.estimate(vector)
 
 
 class _Statistics(NamedTuple):
@@ -49,8 +39,7 @@ class _Statistics(NamedTuple):
     """Number of chunks."""
     last: int
     """Highest number of a vector."""
-    mean: NDArray[np.float32]
-    covariance: NDArray[np.float32]
+    sample: CosineSample
 
     def is_old(self, *, total: int, last: int) -> bool:
         """Return True if more than a tenth of the vectors was added or deleted since the sample."""
