@@ -82,6 +82,56 @@ def test_a_snapshot_reads_namespace_model_and_terms_once(database, sent):
     assert keyword(store, "fox") == []
 
 
+def test_a_vector_search_runs_while_keywords_are_scored(database, sent, monkeypatch):
+    """The rankings are those of separate searches, also if another vector, nothing or something else follows."""
+    store = database.store("default")
+    store.write_model(MODEL)
+    made = {"quick fox": unit(1, 0, 0), "slow fox": unit(0, 1, 0), "axolotl": unit(1, 1, 0)}
+    store.write(make_batch("a.md", list(made), vectors=made))
+    asked, other = {"limit": 2, "where": EVERYTHING}, unit(0, 0.1, 1)
+    near = store.search_vector(unit(1, 0, 0), **asked)
+    for is_large in (False, True):
+        monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0 if is_large else 100)
+        sent.clear()
+        with store.reading():
+            store.expect_vector(unit(1, 0, 0), **asked)
+            assert keyword(store, "fox") == keyword(store, "fox") != []
+            assert store.search_vector(unit(1, 0, 0), **asked).hits == near.hits
+            assert not {"search_vector", "search_vector_index"} & set(sent) or IS_CITUS
+            assert store.search_vector(other, **asked).hits != near.hits
+        with store.reading():
+            store.expect_vector(unit(1, 0, 0), **asked)
+            assert keyword(store, "axolotl")
+            assert store.search_vector(other, **asked).hits != near.hits
+        with store.reading():
+            store.expect_vector(unit(1, 0, 0), **asked)
+            assert keyword(store, "fox") and store.stats().chunks == 3
+            store.expect_vector(other, **asked)
+            assert keyword(store, "quick")
+    with store.reading():
+        store.expect_vector(unit(1, 0, 0), **asked)
+    assert store.search_vector(unit(1, 0, 0), **asked).hits == near.hits
+
+
+@pytest.mark.skipif(IS_CITUS, reason="statements are not sent ahead")
+def test_a_failure_of_a_statement_sent_ahead_ends_the_transaction(database, monkeypatch):
+    """Whether its rows are wanted or not; the connection is used again."""
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a.md", ["fox"]))
+    broken = vectors.Statement(
+        "search_fact_vectors", {"namespace": "default", "model": 1, "vector": "x", "limit": 1}, 0
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(vectors, "unfiltered", lambda *a, **k: broken)
+        for following in (lambda: store.stats(), lambda: None):
+            with pytest.raises(InputError), store.reading():
+                store.expect_vector(unit(1, 0, 0), limit=1, where=EVERYTHING)
+                keyword(store, "fox")
+                following()
+    assert keyword(store, "fox")
+
+
 # ── vectors ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -58,15 +58,18 @@ def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) 
 
 def search_channels(query: Query, channels: frozenset[str], search: SearchContext) -> dict[str, Ranking]:
     """Return the rankings of the text channels from the store."""
-    rankings: dict[str, Ranking] = {}
     store, limit, where = search.store, search.pool_size, search.where
-    if "vector" in channels and query.vector is not None:
-        with search.stopwatch.stage("vector"):
-            rankings["vector"] = store.search_vector(query.vector, limit=limit, where=where)
+    by_vector, by_keyword = dict[str, Ranking](), dict[str, Ranking]()
+    vector = query.vector if "vector" in channels else None
     if "keyword" in channels or (query.degraded and query.vector is None):
         with search.stopwatch.stage("keyword"):
-            rankings["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
-    return rankings
+            if vector is not None:
+                store.expect_vector(vector, limit=limit, where=where)
+            by_keyword["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
+    if vector is not None:
+        with search.stopwatch.stage("vector"):
+            by_vector["vector"] = store.search_vector(vector, limit=limit, where=where)
+    return {**by_vector, **by_keyword}
 
 
 def fuse_text(

@@ -410,6 +410,9 @@ class MemoryStore:
         hits = self._best(cosines, limit=limit, where=where)
         return Ranking(hits=hits, mean=float(values.mean()), deviation=float(values.std()), count=len(values))
 
+    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
+        """Do nothing: this process searches."""
+
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         items = self._content.chunks
         lengths = {id: sum(item.terms.values()) for id, item in items.items()}

@@ -290,13 +290,14 @@ class Connections:
         is_committing = False
         with self._connection(dsn, begin, MAX_CONNECTIONS) as db:
             readers = self._part_readers(db, dsn) if begin == BEGIN_READ else None
+            session = self._session(db, begin, readers)
             try:
-                session = self._session(db, begin, readers)
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
                     if begin == BEGIN_WRITE:
                         session.write_log()
+                session.end_sent()
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
             except psycopg.Error as error:
@@ -309,6 +310,8 @@ class Connections:
                 self._local.session = None
                 if readers:
                     readers.close()
+                with suppress(psycopg.Error):
+                    session.end_sent()
                 _roll_back(db)
 
     def _session(

@@ -22,6 +22,7 @@ from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.postgres.index.registry import ReadIndexes
 from weft.store.postgres.part_names import SEPARATOR
+from weft.store.postgres.sent_statement import SentStatement
 from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
@@ -62,7 +63,11 @@ class PostgresSession:
         has_citus: bool = False,
         indexes: ReadIndexes | None = None,
     ) -> None:
-        self._db = db
+        self._connection = db
+        self._expected: vectors.Statement | None = None
+        """Vector search that is sent as soon as the server has nothing else to do."""
+        self._sent: SentStatement | None = None
+        """The same after it was sent."""
         self.samples = samples
         self.kept_filters = kept_filters
         self._candidates = vectors.MIN_EF_SEARCH
@@ -84,7 +89,17 @@ class PostgresSession:
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
+    @property
+    def _db(self) -> psycopg.Connection[TupleRow]:
+        """The connection, without a statement whose rows have not been read."""
+        self.end_sent()
+        return self._connection
+
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
+        if self._expected == (name, values, dimension):
+            sent, self._expected, self._sent = self._sent, None, None
+            if sent:
+                return sent.rows()
         rows = self._snapshot.find(name, values) if self._snapshot else None
         return self._execute(name, values, dimension=dimension) if rows is None else rows
 
@@ -103,7 +118,16 @@ class PostgresSession:
 
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a statement whose rows are sent in binary format, for bytes."""
-        return self._db.execute(statement(name), values, binary=True).fetchall()
+        rows = self._db.execute(statement(name), values, binary=True).fetchall()
+        if name == "first_postings" and self._expected:
+            text = statement(self._expected.name, self._expected.dimension)
+            self._sent = SentStatement(self._connection, text, self._expected.values)
+        return rows
+
+    def end_sent(self) -> None:
+        """Wait for a statement that was sent; its rows stay available to `run`."""
+        if self._sent:
+            self._sent.wait()
 
     def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         self._streams += 1
@@ -254,6 +278,12 @@ class PostgresSession:
         index = self._find_index(namespace, model=model)
         found = vectors.search_read_index(self, index, namespace, vector, model=model, limit=limit, where=where)
         return found or vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
+
+    def expect_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> None:
+        can_send = self._snapshot is not None and not self._has_citus and psycopg.Pipeline.is_supported()
+        if where or not can_send or self.count_parts(namespace) > 1 or self._find_index(namespace, model=model):
+            return
+        self._expected = vectors.unfiltered(self, namespace, vector, model=model, limit=limit)
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if model is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +41,15 @@ Samples = dict[tuple[Namespace, int], tuple[int, CosineSample]]
 """Number of chunks and statistics of sampled vectors, by namespace and embedder."""
 
 
+class Statement(NamedTuple):
+    """A statement with its values."""
+
+    name: str
+    values: Mapping[str, Any]
+    dimension: int
+    """Dimension of the index that it uses; 0 if it uses none."""
+
+
 class _Session(FilterSession, Protocol):
     samples: Samples
 
@@ -51,22 +60,37 @@ class _Session(FilterSession, Protocol):
 
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
     """Rank the chunks that pass a filter by cosine."""
-    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    allowed = filter_chunks(db, namespace, where) if where else None
     ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
-    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
-        chunks = allowed.array if allowed else "{}"
-        return _with_statistics(db.run("search_vector", {**values, "everything": not where, "chunks": chunks}))
-    if allowed and allowed.total <= MAX_EXACT_ROWS:
-        rows = db.run("search_vector_among", {**values, "chunks": allowed.array})
+    is_exact = total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS
+    if not where:
+        name, sent, dimension = unfiltered(db, namespace, vector, model=model, limit=limit)
+        rows = db.run(name, sent, dimension=dimension)
     else:
-        wanted = limit * FILTERED_CANDIDATES_FACTOR if where else limit
-        rows = _search_index(db, "search_vector_index", values, limit=wanted, dimension=len(vector))
-        if allowed:
+        values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
+        allowed = filter_chunks(db, namespace, where)
+        if is_exact:
+            rows = db.run("search_vector", {**values, "everything": False, "chunks": allowed.array})
+        elif allowed.total <= MAX_EXACT_ROWS:
+            rows = db.run("search_vector_among", {**values, "chunks": allowed.array})
+        else:
+            rows = _search_index(
+                db, "search_vector_index", values, limit=limit * FILTERED_CANDIDATES_FACTOR, dimension=len(vector)
+            )
             ids = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": allowed.as_json})}
             rows = [(id, score) for id, score in rows if id in ids][:limit]
+    if is_exact:
+        return _with_statistics(rows)
     hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
     return _with_sample(db, namespace, vector, hits, model=model, total=total)
+
+
+def unfiltered(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int) -> Statement:
+    """Return the statement of a search without a filter."""
+    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
+    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
+        return Statement("search_vector", {**values, "everything": True, "chunks": "{}"}, 0)
+    return _index_search(db, "search_vector_index", values, limit=limit, dimension=len(vector))
 
 
 def search_read_index(
@@ -127,9 +151,15 @@ def search_fact_texts(
 
 
 def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
+    name, sent, _ = _index_search(db, statement, values, limit=limit, dimension=dimension)
+    return db.run(name, sent, dimension=dimension)
+
+
+def _index_search(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> Statement:
+    """Return the statement of an index search, after setting the size of its scan."""
     candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
     db.set_index_scan(candidates=candidates)
-    return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
+    return Statement(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension)
 
 
 def _with_sample(

@@ -184,6 +184,9 @@ class Session(Protocol):
     def pack_terms(self, terms: Mapping[str, int], text: str) -> Any:
         """Return the terms of a chunk and their frequencies in stored form; `text` is its text."""
 
+    def expect_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> None:
+        """Note that `search_vector` with these arguments follows; a server may begin with it."""
+
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:

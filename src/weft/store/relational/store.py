@@ -229,6 +229,13 @@ class RelationalStore:
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return [id for (id,) in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
 
+    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
+        with self._connections.read(self._namespace) as db:
+            found = find_namespace(db, self._namespace)
+            active = find_active_model(db, found.key) if found else None
+            if found and active and limit > 0 and len(vector) == active.model.dimension:
+                db.expect_vector(found.key, vector, model=active.number, limit=limit, where=where)
+
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         with self._connections.read(self._namespace) as db:
             found = find_namespace(db, self._namespace)

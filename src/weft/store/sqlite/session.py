@@ -187,6 +187,9 @@ class SqliteSession:
     def pack_terms(self, terms: Mapping[str, int], text: str) -> bytes | str:
         return pack_term_counts(terms, text)
 
+    def expect_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> None:
+        """Do nothing: this process searches."""
+
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
