@@ -2,6 +2,7 @@
 Recall, latency and size of an HNSW index over bits, compared with one over half-precision vectors.
 
     python benchmarks/quantised_index.py CACHE [--size 100000] [--dsn postgresql://…] [--memory 2GB]
+    python benchmarks/quantised_index.py CACHE --scan --size 1000000
 
 `CACHE` is a vector cache (`~/.cache/weft/vectors.db`) with the documents and the questions of real texts. Its most used
 model is taken. Vectors beyond those of the cache are copies that are moved towards another vector, as in
@@ -9,6 +10,8 @@ model is taken. Vectors beyond those of the cache are copies that are moved towa
 those of the vector less the mean of all, multiplied by two random rotations: two bits for each component. The client
 computes them. Candidates of every index are ranked again by the half-precision vectors. The exact ranking is computed
 with numpy.
+
+With `--scan` there is no server and no index: all bits are compared, which is the recall that an index cannot exceed.
 
 `server` is the processor time of the connection, which can be compared on a busy machine. `insert` is that of one new
 row, in transactions of 64. Everything is written to the schema `quantised_index`, which is dropped at the end.
@@ -126,26 +129,76 @@ def moved_copy(vectors: Floats, seed: int) -> Floats:
     return unit
 
 
+class Nearest:
+    """The best rows of each question, over several blocks of scores."""
+
+    def __init__(self, questions: int, *, count: int) -> None:
+        self._scores = np.full((questions, count), -np.inf, dtype=np.float32)
+        self.ids = np.zeros((questions, count), dtype=np.int64)
+        """Numbers of rows, best first."""
+
+    def add(self, scores: Floats, *, first: int) -> None:
+        """Add the scores of rows from a number on."""
+        numbers = np.broadcast_to(np.arange(first, first + scores.shape[1]), scores.shape)
+        scores = np.concatenate([self._scores, scores], axis=1)
+        ids = np.concatenate([self.ids, numbers], axis=1)
+        count = self.ids.shape[1]
+        if count < scores.shape[1]:
+            best = np.argpartition(-scores, count, axis=1)[:, :count]
+            scores, ids = np.take_along_axis(scores, best, 1), np.take_along_axis(ids, best, 1)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        self._scores, self.ids = np.take_along_axis(scores, order, 1), np.take_along_axis(ids, order, 1)
+
+
+def scan(vectors: Iterator[NDArray[np.float16]], questions: Floats, rotation: Rotation) -> list[dict[str, str]]:
+    """Return the recall of the best candidates by bits, if all are compared."""
+    bits = {"signs": lambda some: some > 0, "rotated signs": lambda some: np.unpackbits(rotation.codes(some), axis=1)}
+    exact = Nearest(len(questions), count=max(LIMITS))
+    found = {name: Nearest(len(questions), count=max(BIT_CANDIDATES)) for name in bits}
+    asked = {name: 2 * code(questions).astype(np.float32) - 1 for name, code in bits.items()}
+    first = 0
+    for half in vectors:
+        unit = half.astype(np.float32)
+        exact.add(questions @ (unit / np.linalg.norm(unit, axis=1, keepdims=True)).T, first=first)
+        for name, code in bits.items():
+            found[name].add(asked[name] @ (2 * code(unit).astype(np.float32) - 1).T, first=first)
+        first += len(half)
+    return [
+        {
+            "bits": name,
+            "candidates": str(candidates),
+            **recalls(nearest.ids[:, :candidates].tolist(), exact.ids.tolist()),
+        }
+        for name, nearest in found.items()
+        for candidates in BIT_CANDIDATES
+    ]
+
+
+def recalls(found: list[list[int]], exact: list[list[int]]) -> dict[str, str]:
+    """Return the mean share of the nearest rows that were found, with the lowest of 95 % of the questions."""
+    cells = {}
+    for limit in LIMITS:
+        shares = [len(set(some) & set(nearest[:limit])) / limit for some, nearest in zip(found, exact, strict=True)]
+        cells[f"recall@{limit}"] = f"{np.mean(shares):.4f} ({np.quantile(shares, 0.05):.2f})"
+    return cells
+
+
 def load(
     db: psycopg.Connection[Any], vectors: Iterator[NDArray[np.float16]], questions: Floats, rotation: Rotation
 ) -> list[list[int]]:
     """Copy the vectors into the table; return the nearest ids of each question, best first."""
-    scores = np.full((len(questions), max(LIMITS)), -np.inf, dtype=np.float32)
-    ids = np.zeros(scores.shape, dtype=np.int64)
+    exact = Nearest(len(questions), count=max(LIMITS))
     first = 0
     for half in vectors:
         unit = half.astype(np.float32)
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-        scores = np.concatenate([scores, questions @ unit.T], axis=1)
-        ids = np.concatenate([ids, np.tile(np.arange(first, first + len(half)), (len(questions), 1))], axis=1)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, : max(LIMITS)]
-        scores, ids = np.take_along_axis(scores, best, 1), np.take_along_axis(ids, best, 1)
+        exact.add(questions @ unit.T, first=first)
         with db.cursor().copy("COPY quantised_index.item FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(["int8", "bytea", "bytea"])
             for place, (row, code) in enumerate(zip(to_rows(half), to_bits(rotation.codes(unit)), strict=True)):
                 copy.write_row((first + place, row, code))
         first += len(half)
-    found: list[list[int]] = ids.tolist()
+    found: list[list[int]] = exact.ids.tolist()
     return found
 
 
@@ -214,23 +267,19 @@ def search(
     best = f"SELECT id FROM near ORDER BY half <=> %(half)s::halfvec LIMIT {max(LIMITS)}"  # noqa: S608
     statement = f"WITH near AS MATERIALIZED ({near}) {best}"
     db.execute(f"SET hnsw.ef_search = {candidates}")
-    shares: dict[int, list[float]] = {limit: [] for limit in LIMITS}
+    answers: list[list[int]] = []
     spent: list[float] = []
     for is_measured in (False, True):
         before = server_time(db)
-        for question, nearest in zip(questions, exact, strict=True):
+        for question in questions:
             start = time.perf_counter()
             found = [id for (id,) in db.execute(statement, question)]
             if is_measured:
                 spent.append((time.perf_counter() - start) * 1000)
-                for limit in LIMITS:
-                    shares[limit].append(len(set(found[:limit]) & set(nearest[:limit])) / limit)
-    recalls = {
-        f"recall@{limit}": f"{np.mean(some):.4f} ({np.quantile(some, 0.05):.2f})" for limit, some in shares.items()
-    }
+                answers.append(found)
     return {
         "candidates": str(candidates),
-        **recalls,
+        **recalls(answers, exact),
         "p50 / p95 ms": f"{median(spent):.1f} / {quantiles(spent, n=20)[-1]:.1f}",
         "server ms": f"{(server_time(db) - before) / len(questions):.1f}",
     }
@@ -263,9 +312,14 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--dsn", default="")
     parser.add_argument("--memory", default="2GB", help="maintenance_work_mem of the builds")
+    parser.add_argument("--scan", action="store_true", help="compare all bits, without a server")
     arguments = parser.parse_args()
     documents, asked = read_cache(arguments.cache)
     chosen = np.random.default_rng(1).permutation(len(asked))[:QUESTIONS]
+    if arguments.scan:
+        vectors = moved_copies(documents, size=arguments.size)
+        print(to_table(scan(vectors, asked[chosen], Rotation(documents))), flush=True)
+        return
     with (
         tempfile.TemporaryDirectory() as folder,
         psycopg.connect(server_dsn(arguments.dsn, f"{folder}/server"), autocommit=True) as db,

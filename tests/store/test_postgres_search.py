@@ -82,6 +82,23 @@ def test_a_snapshot_reads_namespace_model_and_terms_once(database, sent):
     assert keyword(store, "fox") == []
 
 
+def test_new_documents_and_chunks_are_sent_together(database, sent):
+    """Documents that are stored, or written twice at once, are sent one by one. No number is used twice."""
+    store = database.store("default")
+    store.write_model(MODEL)
+    many = [make_batch(f"{n}.md", [f"fox {n} {side}" for side in range(30)]) for n in range(3)]
+    store.write(*many)
+    assert sent.count("draw_numbers") <= 5 and not {"write_document", "write_chunk"} & set(sent)
+    sent.clear()
+    again = make_batch("1.md", ["fox 1 0", "axolotl"])
+    store.write(again, make_batch("3.md", ["owl"]), make_batch("3.md", ["owl", "elk"]))
+    assert sent.count("write_document") == 2
+    found = [store.find_chunks(document_id("default", f"{n}.md")) for n in range(4)]
+    assert [len(chunks) for chunks in found] == [30, 2, 30, 2]
+    assert len(store.search_keyword(["fox"], limit=100, where=EVERYTHING).hits) == 61
+    assert len(keyword(store, "axolotl")) == 1
+
+
 def test_a_vector_search_runs_while_keywords_are_scored(database, sent, monkeypatch):
     """The rankings are those of separate searches, also if another vector, nothing or something else follows."""
     store = database.store("default")

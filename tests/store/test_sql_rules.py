@@ -107,6 +107,7 @@ ONLY_POSTGRES = {
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",
     "changes_since": "read indexes beside a serving process",
+    "draw_numbers": "rows of many documents are sent together",
     "drop_changes": "read indexes beside a serving process",
     "indexed_terms": "read indexes beside a serving process",
     "indexed_terms_at": "read indexes beside a serving process",

@@ -297,6 +297,7 @@ class Connections:
                     yield session
                     if begin == BEGIN_WRITE:
                         session.write_log()
+                        session.send_new_rows()
                 session.end_sent()
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")

@@ -21,6 +21,7 @@ from weft.store.postgres.change_log import TOUCHING, UNTRACKED, ChangeLog, Logge
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.postgres.index.registry import ReadIndexes
+from weft.store.postgres.new_rows import STATEMENTS, NewRows
 from weft.store.postgres.part_names import SEPARATOR
 from weft.store.postgres.sent_statement import SentStatement
 from weft.store.postgres.snapshot import Snapshot
@@ -81,6 +82,7 @@ class PostgresSession:
         """Chunks by which the namespace has grown in this transaction."""
         self.total_chunks = 0
         """Chunks of the namespace after its last change in this transaction; 0 without a change."""
+        self._new_rows = NewRows(self._draw_numbers)
         self._log: dict[str, ChangeLog] = {}
         """Changed chunks, by namespace."""
         self._changes = 0
@@ -91,9 +93,16 @@ class PostgresSession:
 
     @property
     def _db(self) -> psycopg.Connection[TupleRow]:
-        """The connection, without a statement whose rows have not been read."""
+        """The connection, without a statement whose rows have not been read, after all new rows were sent."""
         self.end_sent()
+        for name, rows in self._new_rows.take():
+            with self._connection.cursor() as cursor:
+                cursor.executemany(statement(name), rows)
         return self._connection
+
+    def _draw_numbers(self, count: int) -> list[int]:
+        ((numbers,),) = self._execute("draw_numbers", {"count": count})
+        return list(numbers)
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
         if self._expected == (name, values, dimension):
@@ -101,7 +110,13 @@ class PostgresSession:
             if sent:
                 return sent.rows()
         rows = self._snapshot.find(name, values) if self._snapshot else None
-        return self._execute(name, values, dimension=dimension) if rows is None else rows
+        if name in STATEMENTS:
+            rows = self._new_rows.add(name, values)
+        if rows is None:
+            rows = self._execute(name, values, dimension=dimension)
+        if name == "stored_documents":
+            self._new_rows.note_stored(values, rows)
+        return rows
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
         if name in LOGGED:
@@ -128,6 +143,10 @@ class PostgresSession:
         """Wait for a statement that was sent; its rows stay available to `run`."""
         if self._sent:
             self._sent.wait()
+
+    def send_new_rows(self) -> None:
+        """Send the collected new rows, before a commit."""
+        assert self._db
 
     def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         self._streams += 1

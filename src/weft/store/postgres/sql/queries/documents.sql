@@ -90,6 +90,10 @@ ON CONFLICT (namespace, id) DO UPDATE SET
     source = excluded.source, title = excluded.title, metadata = excluded.metadata,
     content_hash = excluded.content_hash, unit = excluded.unit;
 
+-- name: draw_numbers
+-- Numbers of new documents and chunks.
+SELECT array_agg(nextval('weft.number')) FROM generate_series(1, :count);
+
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
 
@@ -355,16 +359,21 @@ ORDER BY best.score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_index
--- Searches the half-precision index of this dimension; its candidates are ranked by the full vectors.
+-- Searches the half-precision index of this dimension; its candidates are ranked by the full vectors, and only the
+-- best ones get their ids.
 WITH near AS MATERIALIZED (
     SELECT v.chunk AS number, v.vector FROM weft.chunk_vector AS v
     WHERE v.namespace = :namespace AND v.model = :model AND vector_dims(v.vector) = {dimension}
     ORDER BY v.vector::halfvec({dimension}) <=> :vector::vector::halfvec({dimension})
     LIMIT :looks
 )
-SELECT c.id, 1 - (near.vector <=> :vector::vector) AS score
-FROM near JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = near.number
-ORDER BY score DESC, c.id
+SELECT c.id, best.score
+FROM (
+    SELECT near.number, 1 - (near.vector <=> :vector::vector) AS score FROM near
+    ORDER BY score DESC
+    FETCH FIRST (:limit::bigint) ROWS WITH TIES
+) AS best JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = best.number
+ORDER BY best.score DESC, c.id
 LIMIT :limit;
 
 -- name: sample_vectors
