@@ -152,8 +152,8 @@ class Variants:
         self._renaming = renaming
         self._documents = list(db.execute("SELECT number, title, unit FROM document ORDER BY number"))
         rows = db.execute(
-            "SELECT number, document, ordinal, heading, start_line, end_line, text, unpack_terms(terms, text)"
-            " FROM chunk ORDER BY number"
+            "SELECT number, document, ordinal, heading, start_line, end_line, unpack_text(text),"
+            " unpack_terms(terms, text) FROM chunk ORDER BY number"
         )
         self._chunks = [self._read(row) for row in rows]
         self.chunks = len(self._chunks)
@@ -232,7 +232,7 @@ class Variants:
             rows.append((number + shift, document + onto, id, ordinal, heading, first, last, said, terms_said, size))
         run(
             "INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms,"
-            " length) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, pack_terms(?9, ?8), ?10)",
+            " length) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, pack_text(?8), pack_terms(?9, ?8), ?10)",
             rows,
         )
         run("INSERT INTO new_posting VALUES (?, ?, ?)", ((t, b, e) for (t, b), e in changes.blocks().items()))

@@ -84,7 +84,7 @@ class Renaming:
 
     def _texts(self) -> Iterator[str]:
         for title, heading, text in self._db.execute(
-            "SELECT d.title, c.heading, c.text FROM chunk AS c JOIN document AS d ON d.number = c.document"
+            "SELECT d.title, c.heading, unpack_text(c.text) FROM chunk AS c JOIN document AS d ON d.number = c.document"
         ):
             yield from (title, *json.loads(heading), text)
 

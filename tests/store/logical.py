@@ -117,7 +117,7 @@ class _Sqlite:
             casts["description"] = f"iif(typeof(description) = 'text', description, ({title}))"
             casts["name"] = "coalesce(name, (SELECT spelling FROM name WHERE number = nomination.key))"
         if table == "chunk":
-            casts["terms"] = "unpack_terms(terms, text)"
+            casts["terms"], casts["text"] = "unpack_terms(terms, text)", "unpack_text(text)"
         names = [casts.get(c, c) for c in columns]
         yield from self.db.execute(f"SELECT {space}, {', '.join(names)} FROM {table}")
         if table == "claim":

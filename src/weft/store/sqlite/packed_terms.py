@@ -18,6 +18,8 @@ from typing import Any
 
 import apsw
 
+from weft.store.sqlite.packed_text import add_text_functions, unpack_text
+
 WINDOW_BITS = 13
 """Base-2 logarithm of the window, in bytes: longer than nearly all chunks. A larger one takes longer to set up."""
 
@@ -35,7 +37,8 @@ _SPECIAL = frozenset({'"', "\\", *map(chr, range(33))})
 
 
 def add_packing_functions(db: apsw.Connection) -> None:
-    """Register the functions on a connection."""
+    """Register the functions on a connection, and those of texts."""
+    add_text_functions(db)
     db.create_scalar_function("pack_terms", lambda *values: pack_terms(*values), 2, deterministic=True)
     db.create_scalar_function("unpack_terms", lambda *values: unpack_terms(*values), 2, deterministic=True)
 
@@ -88,4 +91,4 @@ def _to_lines(counts: Mapping[str, int]) -> str:
 
 def _dictionary(text: Any) -> bytes:
     # only ASCII: other letters get a lower case in some versions of Unicode, and the dictionary must not change
-    return str(text).encode().lower() or b" "
+    return str(unpack_text(text)).encode().lower() or b" "

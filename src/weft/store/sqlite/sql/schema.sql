@@ -43,7 +43,7 @@ CREATE TABLE chunk (
     heading TEXT NOT NULL,                 -- JSON array
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
-    text TEXT NOT NULL,
+    text ANY NOT NULL,                     -- text, or packed (`pack_text`)
     terms ANY NOT NULL,                    -- JSON object of term and frequency, or packed (`pack_terms`); source of `posting`
     length INTEGER NOT NULL,               -- sum of these frequencies
     start_time INTEGER,                    -- earliest time of its turns, microseconds since 1970; NULL: no conversation

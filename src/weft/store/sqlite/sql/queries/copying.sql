@@ -1,7 +1,7 @@
 -- Export of documents as they were written, for copying into another store.
 
 -- name: whole_chunks
-SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text,
+SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text),
     unpack_terms(c.terms, c.text), c.start_time, c.end_time
 FROM json_each(:ids) AS k CROSS JOIN document AS d ON d.namespace = :namespace AND d.id = k.value
 CROSS JOIN chunk AS c ON c.document = d.number

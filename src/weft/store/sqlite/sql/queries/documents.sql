@@ -105,33 +105,33 @@ SELECT number, id, unpack_terms(terms, text), length FROM chunk WHERE namespace 
 -- name: write_chunk
 INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text,
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, pack_text(:text),
     :terms, :length, :start_time, :end_time)
 RETURNING number;
 
 -- name: move_chunk
 UPDATE chunk
 SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line,
-    text = :text, terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
+    text = pack_text(:text), terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
 -- name: delete_chunk
 DELETE FROM chunk WHERE namespace = :namespace AND number = :number;
 
 -- name: chunks_by_id
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: sample_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace
 ORDER BY c.id
 LIMIT :limit;
 
 -- name: chunks_by_document
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;
@@ -268,7 +268,7 @@ SELECT count(*) FROM term WHERE namespace = :namespace;
 UPDATE document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
 
 -- name: all_chunks
-SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text
+SELECT d.id, d.title, c.id, c.ordinal, c.heading, unpack_text(c.text)
 FROM document AS d JOIN chunk AS c ON c.document = d.number
 WHERE d.namespace = :namespace
 ORDER BY d.number, c.ordinal;

@@ -246,7 +246,7 @@ WHERE EXISTS (
 );
 
 -- name: chunk_texts
-SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
+SELECT c.number, unpack_text(c.text), c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
 -- name: chunk_subjects
