@@ -7,7 +7,7 @@ import source_files
 from source_files import SRC, name_of, nodes
 
 LAYERS = [
-    {"records", "errors", "choices", "deferred", "private_files", "temporary_files"},
+    {"records", "errors", "choices", "cores", "deferred", "private_files", "temporary_files"},
     {"config"},
     {"text", "rank", "context", "graph", "facts"},
     {"extract"},

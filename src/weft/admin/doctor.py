@@ -15,7 +15,8 @@ import apsw
 from weft.admin.calibrate import describe
 from weft.admin.tables import find_schema
 from weft.config import Settings, is_missing, is_server, shown
-from weft.engine.adapters import open_database, open_embedder, open_reranker, usable_cores
+from weft.cores import usable_cores
+from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE

@@ -243,13 +243,6 @@ def has_local_weights(settings: Settings) -> bool:
     return name.startswith(PREFIX) and find_installed(get_model(name), cache_dir=settings.cache_dir) is not None
 
 
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    from weft.models.local import embedder
-
-    return embedder.usable_cores()
-
-
 def open_counter(settings: Settings) -> TokenCounter:
     """Return a token counter with the tokenizer of an installed model, or else an estimating counter."""
     from weft.models.local.catalog import MODELS

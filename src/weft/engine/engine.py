@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
+from weft.cores import usable_cores
 from weft.deferred import Deferred
 from weft.engine.adapters import (
     Progress,
@@ -22,7 +23,6 @@ from weft.engine.adapters import (
     open_embedder,
     open_extractor,
     unavailable_embedder,
-    usable_cores,
 )
 from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context

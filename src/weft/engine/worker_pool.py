@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from weft.config import Settings, flatten
-from weft.engine.adapters import usable_cores
+from weft.cores import usable_cores
 from weft.errors import ConfigError, WeftError
 from weft.index.embedding_cost import is_paid
 from weft.index.job_queue import Components, index_by_jobs

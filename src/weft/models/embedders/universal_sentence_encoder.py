@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from weft.cores import usable_cores
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import unit_rows
 from weft.models.loaded_models import LoadedModels
-from weft.models.local.embedder import usable_cores
 from weft.records import ModelCard, Vectors
 
 NAME = "use/multilingual"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.cores import usable_cores
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.loaded_models import LoadedModels
@@ -220,13 +220,6 @@ class _Loaded:
             return self
         loaded.is_calibrated = True
         return loaded
-
-
-def usable_cores() -> int:
-    """Return the number of cores this process may use; in a container it can be lower than the machine's."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def not_fetched(model: LocalModel) -> ModelUnavailable:

@@ -13,10 +13,13 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from weft.cores import usable_cores
 from weft.extract.mentions import ChunkMentions, Match, find_mentions, may_mention
 from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
+from weft.store.mention_readers.reader_pool import ReaderPool, TextBatch
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
@@ -32,6 +35,16 @@ Entities of a namespace for each chunk that a transaction reads, up to which all
 
 To read a name takes 2 µs, and to look up the word sequences of a chunk 400 µs.
 """
+
+
+MIN_READERS_CHUNKS = 2048
+"""Chunks that a transaction reads for all names before processes help. They take half a second to start."""
+
+MAX_READERS = 8
+"""Maximum number of processes that read, this one included. More wait for the one that writes."""
+
+READER_CHUNKS = 256
+"""Chunks that such a process gets at once: about a tenth of a second."""
 
 
 class ChunkText(NamedTuple):
@@ -79,6 +92,7 @@ class MentionChanges:
         """Change of the number of mentions and chunks, by entity."""
         self._deleted: list[dict[str, Any]] = []
         self._new: list[dict[str, Any]] = []
+        self._readers: ReaderPool | None = None
         self._kept: dict[int, dict[str, MentionRow]] = {}
         """Mentions of chunks before entities were deleted, which deletes their mentions."""
 
@@ -116,14 +130,29 @@ class MentionChanges:
             self._names[chunk].add(key)
             self._about.add(chunk)
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Have processes ready in the block if many chunks will be read for all names."""
+        size = min(usable_cores(), MAX_READERS) - 1
+        self._readers = ReaderPool(size) if size > 0 and len(self._whole) >= MIN_READERS_CHUNKS else None
+        try:
+            yield
+        finally:
+            if self._readers:
+                self._readers.close()
+            self._readers = None
+
     def settle(self) -> Iterator[list[Read]]:
         """Yield batches of chunks read again, with their derived claims; write the mentions at the end."""
         yield from self._read_names()
         whole = sorted(self._whole)
         every = self._all_numbers(len(whole))
-        names = NameSet(every) if every is not None else None
-        for start in range(0, len(whole), BATCH_CHUNKS):
-            yield self._read_whole(whole[start : start + BATCH_CHUNKS], names=names, numbers=every)
+        if every is None or self._readers is None:
+            names = NameSet(every) if every is not None else None
+            for chunks in _batched(whole, BATCH_CHUNKS):
+                yield self._read_whole(chunks, names=names, numbers=every)
+        else:
+            yield from self._read_elsewhere(whole, every, self._readers)
         self._db.run_many("delete_mention", self._deleted)
         self._db.run_many("write_mention", self._new)
         rows = [
@@ -179,13 +208,49 @@ class MentionChanges:
         if numbers is None:
             numbers = self._numbers(self._possible_keys(found.values()).union(*subjects.values()))
         known = names or NameSet(numbers)
+        named = [
+            find_mentions(text, known=known, about=subjects[chunk], found=found[chunk])
+            for chunk, (text, _) in texts.items()
+        ]
+        return self._finish(texts, named, subjects=subjects, numbers=numbers)
+
+    def _read_elsewhere(
+        self, chunks: Sequence[int], numbers: Mapping[str, int], readers: ReaderPool
+    ) -> Iterator[list[Read]]:
+        """Read chunks for all names in processes, and here while they are busy."""
+        known, stored = NameSet(numbers), dict[int, dict[int, ChunkText]]()
+
+        def load() -> Iterator[TextBatch]:
+            for part in _batched(chunks, READER_CHUNKS):
+                texts = read_texts(self._db, part, namespace=self._namespace)
+                subjects = read_subjects(self._db, part, namespace=self._namespace)
+                batch = TextBatch({chunk: text for chunk, (text, _) in texts.items()}, subjects)
+                stored[id(batch)] = texts
+                yield batch
+
+        def read_here(batch: TextBatch) -> list[ChunkMentions]:
+            return [
+                find_mentions(text, known=known, about=batch.subjects[chunk], found=LazyWords(text))
+                for chunk, text in batch.texts.items()
+            ]
+
+        for batch, named in readers.read(list(numbers), load(), read_here=read_here):
+            yield self._finish(stored.pop(id(batch)), named, subjects=batch.subjects, numbers=numbers)
+
+    def _finish(
+        self,
+        texts: Mapping[int, ChunkText],
+        found: Sequence[ChunkMentions],
+        *,
+        subjects: Mapping[int, set[str]],
+        numbers: Mapping[str, int],
+    ) -> list[Read]:
+        """Collect the mentions of chunks, and return what was read."""
         old = self._old([chunk for chunk in texts if not self._whole[chunk]])
         reads: list[Read] = []
-        for chunk, (text, id) in texts.items():
-            about = subjects[chunk]
-            named = find_mentions(text, known=known, about=about, found=found[chunk])
-            self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
-            was = _old_relations(text, old[chunk], found=found[chunk]) if old[chunk] and self._db.packs_claims else ()
+        for (chunk, (text, id)), named in zip(texts.items(), found, strict=True):
+            self._write(chunk, id=id, named=named, about=subjects[chunk], old=old[chunk], numbers=numbers)
+            was = _old_relations(text, old[chunk]) if old[chunk] and self._db.packs_claims else ()
             reads.append(Read(chunk, id, named.relations, is_new=self._whole[chunk], old=was))
         return reads
 
@@ -264,6 +329,10 @@ def _old_relations(
     """Return the relations that were derived from the stored mentions of a chunk."""
     about = {key for key, mention in old.items() if mention.about}
     return find_mentions(text, known=old, about=about, found=found or LazyWords(text), matches=matches).relations
+
+
+def _batched(chunks: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (chunks[start : start + size] for start in range(0, len(chunks), size))
 
 
 def find_key_prefixes(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:

@@ -192,20 +192,21 @@ class GraphChanges:
     def settle(self) -> None:
         """Write the collected changes and update entities, mentions and relations."""
         deferred = self._collect_deferred()
-        self._write_statements()
-        keys, pairs = self._links.settle()
-        self._keys |= keys
-        self._pairs |= {Pair(*pair) for pair in pairs}
-        self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
-        changed = self._write_entities()
-        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
-        self._pairs |= {Pair(*row) for row in rows}
-        self._add_mentions(changed.created, has_older=self._chunks_before() > deferred)
-        self._delete_entities(changed.deleted)
-        self._write_heads(changed.written | changed.deleted)
-        self._derive_claims(self._mentions)
-        self._write_relations()
-        self._db.release_keys(self._namespace, self._released | changed.deleted)
+        with self._mentions.reading():
+            self._write_statements()
+            keys, pairs = self._links.settle()
+            self._keys |= keys
+            self._pairs |= {Pair(*pair) for pair in pairs}
+            self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
+            changed = self._write_entities()
+            rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
+            self._pairs |= {Pair(*row) for row in rows}
+            self._add_mentions(changed.created, has_older=self._chunks_before() > deferred)
+            self._delete_entities(changed.deleted)
+            self._write_heads(changed.written | changed.deleted)
+            self._derive_claims(self._mentions)
+            self._write_relations()
+            self._db.release_keys(self._namespace, self._released | changed.deleted)
 
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
