@@ -34,10 +34,10 @@ Item: TypeAlias = Document | Prepared | Skipped
 MIN_DOCUMENTS = 256
 """Documents of a run before processes start. A start takes as long as the extraction of 300 documents."""
 
-MAX_AHEAD = 4096
+MAX_AHEAD = 8192
 """Documents that are loaded ahead of the one that is indexed: as many as processes extract during a transaction."""
 
-MAX_AHEAD_CHARACTERS = 8_000_000
+MAX_AHEAD_CHARACTERS = 16_000_000
 """Characters of the documents that are loaded ahead, for the memory."""
 
 LOADED_PER_STEP = 4
