@@ -56,66 +56,73 @@ class TermChanges:
     def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
-        self._removed: dict[tuple[str, int], set[int]] = defaultdict(set)
-        self._added: dict[tuple[str, int], dict[int, bytes]] = defaultdict(dict)
+        self._removed: dict[int, dict[str, set[int]]] = defaultdict(dict)
+        """Places that lose a term, by block and term."""
+        self._added: dict[int, dict[str, dict[int, bytes]]] = defaultdict(dict)
+        """Entries of places that get a term, by block and term."""
         self._numbers: set[int] = set()
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
         """Remove a chunk from the postings of `terms`."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.discard(number)
+        removed, added = self._removed[block], self._added[block]
         for term in (LENGTHS, *terms):
-            self._removed[term, block].add(place)
-            self._added[term, block].pop(place, None)
+            removed.setdefault(term, set()).add(place)
+            if term in added:
+                added[term].pop(place, None)
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
         """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.add(number)
-        added = self._added
-        added[LENGTHS, block][place] = pack_length(place, length)
+        added = self._added[block]
+        added.setdefault(LENGTHS, {})[place] = pack_length(place, length)
         once = pack_frequency(place, 1)
         for term, frequency in terms.items():  # hot loop: most terms occur once
-            added[term, block][place] = once if frequency == 1 else pack_frequency(place, frequency)
+            entry = once if frequency == 1 else pack_frequency(place, frequency)
+            if term in added:
+                added[term][place] = entry
+            else:
+                added[term] = {place: entry}
 
     def blocks(self) -> dict[tuple[str, int], bytes]:
         """Return the blocks of the added chunks alone, by term and block number."""
-        return {key: merge_entries(b"", removed=None, added=added)[0] for key, added in self._added.items()}
+        return {
+            (term, block): merge_entries(b"", removed=None, added=added)[0]
+            for block, terms in self._added.items()
+            for term, added in terms.items()
+        }
 
     def apply(self) -> None:
         """Write the changed blocks and the document frequencies of their terms; delete empty blocks."""
         counts: Counter[str] = Counter()
         key = {"namespace": self._namespace}
         written, deleted = [], []
-        stored = self._read_blocks()
-        for at in sorted(self._removed.keys() | self._added.keys()):
-            term, block = at
-            old = stored.get(at, b"")
-            entries, change = merge_entries(old, removed=self._removed.get(at), added=self._added.get(at, {}))
-            if entries:
-                written.append({"namespace": self._namespace, "term": term, "block": block, "entries": entries})
-            elif old:
-                deleted.append({**key, "term": term, "block": block})
-            counts[term] += change
+        for block in self._removed.keys() | self._added.keys():
+            removed, added = self._removed[block], self._added[block]
+            stored = self._read_block(block, removed.keys() | added.keys())
+            for term in removed.keys() | added.keys():
+                old = stored.get(term, b"")
+                entries, change = merge_entries(old, removed=removed.get(term), added=added.get(term, {}))
+                if entries:
+                    written.append((term, block, entries))
+                elif old:
+                    deleted.append({**key, "term": term, "block": block})
+                counts[term] += change
         del counts[LENGTHS]
-        self._db.run_many("write_posting", written)
+        names = ("term", "block", "entries")
+        self._db.run_many("write_posting", [dict(zip(names, row, strict=True), **key) for row in sorted(written)])
         self._db.run_many("delete_posting", deleted)
-        rows = [{**key, "term": term, "chunks": change} for term, change in counts.items() if change]
+        rows = [{**key, "term": term, "chunks": change} for term, change in sorted(counts.items()) if change]
         self._db.run_many("add_term", rows)
         self._db.run_many("drop_term", [{**key, "term": term} for term, change in counts.items() if change < 0])
         self._db.run_many("number_terms", [{**key, "chunk": number} for number in sorted(self._numbers)])
 
-    def _read_blocks(self) -> dict[tuple[str, int], bytes]:
-        """Return the stored blocks that change, by term and block number. One statement reads all terms of a block."""
-        terms: dict[int, list[str]] = defaultdict(list)
-        for term, block in self._removed.keys() | self._added.keys():
-            terms[block].append(term)
-        found: dict[tuple[str, int], bytes] = {}
-        for block, wanted in sorted(terms.items()):
-            values = {"namespace": self._namespace, "block": block}
-            rows = self._db.run("read_block", {**values, "terms": json.dumps(sorted(wanted), ensure_ascii=False)})
-            found.update(((term, block), entries) for term, entries in rows)
-        return found
+    def _read_block(self, block: int, terms: Collection[str]) -> dict[str, bytes]:
+        """Return the stored entries of terms in one block."""
+        values = {"namespace": self._namespace, "block": block}
+        return dict(self._db.run("read_block", {**values, "terms": json.dumps(sorted(terms), ensure_ascii=False)}))
 
 
 def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> tuple[bytes, int]:
