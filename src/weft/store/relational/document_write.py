@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
-from weft.store.relational.fact_origins import write_stated
+from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
+from weft.store.relational.document_graph import StatementWriter
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels
 from weft.store.shared.merging import deduplicated, same_statements
 
-PENDING = ("write_label", "write_vector", "write_entity_vector")
+PENDING = ("write_label", "write_vector")
 """Statements whose rows are collected: a server answers many rows as fast as one."""
 
 
@@ -29,11 +29,11 @@ class _OldChunk(NamedTuple):
 class DocumentWriter:
     """Changes one namespace inside an open transaction. Use an instance once."""
 
-    def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace, statements: StatementWriter) -> None:
         self._db = db
         self._namespace = namespace
         self._terms = db.term_changes(namespace)
-        self._graph = GraphChanges(db, namespace=namespace, name=name)
+        self._statements = statements
         self._chunks = 0
         self._length = 0
         self._stored: set[str] = set()
@@ -60,11 +60,11 @@ class DocumentWriter:
         new = {item.chunk.id: item for item in batch.chunks}
         numbers: dict[str, int] = {}
         if not is_new:
-            self._graph.withdraw(document)
+            self._statements.withdraw(document)
         for id, chunk in old.items():
             self._length -= chunk.length
             if id not in new:
-                self._remove_chunk(chunk.number, chunk.terms)
+                self._remove_chunk(chunk.number, id, chunk.terms)
                 db.run("delete_chunk", {"namespace": namespace, "number": chunk.number})
             elif chunk.terms != new[id].terms:
                 self._terms.remove(chunk.number, chunk.terms)
@@ -72,15 +72,12 @@ class DocumentWriter:
             number = numbers[id] = self._write_chunk(document, item, old=old.get(id))
             if id not in old or old[id].terms != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
-            self._graph.nominate(number, id=id, document=document, extraction=item.extraction, is_new=id not in old)
             self._length += _length(item)
+            if model is not None and item.vector is not None:
+                row = {"namespace": namespace, "chunk": number, "model": model}
+                self._pending["write_vector"].append({**row, "vector": db.pack_half(item.vector)})
         self._chunks += len(new) - len(old)
-        if model is not None:
-            self._write_vectors([(numbers[id], item, id in old) for id, item in new.items()], model=model)
-        if batch.facts or not is_new:
-            write_stated(db, namespace, batch.document.id, batch.facts)
-        if model is not None and batch.fact_vectors:
-            self._write_fact_vectors(batch.fact_vectors, model=model)
+        self._statements.write(batch, number=document, is_new=is_new, chunks=numbers, old=old.keys())
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents; return how many existed. `finish` must follow."""
@@ -91,54 +88,34 @@ class DocumentWriter:
             if document is None:
                 continue
             key = {"namespace": self._namespace, "document": document}
-            self._graph.withdraw(document)
+            self._statements.withdraw(document)
             for number, chunk, terms, length in self._db.run("document_chunks", key):
-                self._remove_chunk(number, _terms(chunk, terms))
+                self._remove_chunk(number, chunk, _terms(chunk, terms))
                 self._chunks -= 1
                 self._length -= length
             self._db.run("delete_document", key)
-            write_stated(self._db, self._namespace, id, ())
+            self._statements.delete(id)
             deleted += 1
         return deleted
-
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
-        """Replace the annotations of an import; return how many chunks changed. `finish` must follow."""
-        before = self._graph.annotations(origin)
-        values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
-        rows = self._db.run("chunk_numbers", values)
-        after = {number: (id, document, deduplicated(extractions[id])) for id, number, document in rows}
-        changed = 0
-        for number in sorted(before.keys() | after.keys()):
-            id, document, extraction = after.get(number, ("", 0, Extraction()))
-            if same_statements(extraction, before.get(number, Extraction())):
-                continue
-            self._graph.retract(number, origin=origin)
-            self._graph.nominate(number, id=id, document=document, extraction=extraction, is_new=False, origin=origin)
-            self._db.run("delete_annotated_vectors", {"namespace": self._namespace, "chunk": number})
-            changed += 1
-        return changed
 
     def finish(self, *, defer_graph: bool = False) -> None:
         """Update postings, graph and counts after all writes and deletions. The graph may be deferred."""
         self._flush()
         self._terms.apply()
-        if not (defer_graph and self._graph.defer()):
-            self._graph.settle()  # after the postings, in which new names are searched
+        self._statements.finish(defer_graph=defer_graph)  # after the postings, in which new names are searched
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 
     def _flush(self) -> None:
         """Write the pending rows."""
-        named = self._pending["write_entity_vector"]
-        for row, vector in zip(named, self._db.pack_names([row["vector"] for row in named]), strict=True):
-            row["vector"] = vector
         for name, rows in self._pending.items():
             self._db.run_many(name, rows)
         self._pending = {name: [] for name in PENDING}
+        self._statements.flush()
 
-    def _remove_chunk(self, number: int, terms: Iterable[str]) -> None:
+    def _remove_chunk(self, number: int, id: str, terms: Iterable[str]) -> None:
         self._terms.remove(number, terms)
-        self._graph.remove(number)
+        self._statements.remove(number, id=id)
 
     def _write_document(self, document: DocumentInfo, *, is_new: bool) -> int:
         row = {
@@ -177,28 +154,27 @@ class DocumentWriter:
         number: int = self._db.one("write_chunk", {**row, "document": document, "id": chunk.id})
         return number
 
-    def _write_vectors(self, items: Sequence[tuple[int, IndexedChunk, bool]], *, model: int) -> None:
-        """Write the vectors of chunks: (number, chunk, True if the chunk existed before)."""
-        for number, item, existed in items:
-            chunk = {"namespace": self._namespace, "chunk": number, "model": model}
-            if item.vector is not None:
-                self._pending["write_vector"].append({**chunk, "vector": self._db.pack_half(item.vector)})
-            if existed:
-                described = sorted({n.key for n in item.extraction.nominations if n.description})
-                self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
-            for key, vector in item.entity_vectors.items():
-                self._pending["write_entity_vector"].append({**chunk, "key": key, "vector": vector})
 
-    def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
-        """Write the missing vectors of fact entities."""
-        at = {"namespace": self._namespace, "model": model}
-        known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
-        rows = [
-            {**at, "key": key, "sketch": self._db.sketch(vector), "vector": self._db.pack(vector)}
-            for key, vector in vectors.items()
-            if key not in known
-        ]
-        self._db.run_many("write_fact_vector", rows)
+def annotate(db: Session, namespace: Namespace, name: str, origin: str, extractions: Mapping[str, Extraction]) -> int:
+    """Replace the annotations of an import and update the graph; return how many chunks changed."""
+    graph = GraphChanges(db, namespace=namespace, name=name)
+    before = graph.annotations(origin)
+    values = {"namespace": namespace, "ids": json.dumps(sorted(extractions))}
+    rows = db.run("chunk_numbers", values)
+    after = {number: (id, document, deduplicated(extractions[id])) for id, number, document in rows}
+    changed = 0
+    for number in sorted(before.keys() | after.keys()):
+        id, document, extraction = after.get(number, ("", 0, Extraction()))
+        if same_statements(extraction, before.get(number, Extraction())):
+            continue
+        graph.retract(number, origin=origin)
+        graph.nominate(number, id=id, document=document, extraction=extraction, is_new=False, origin=origin)
+        db.run("delete_annotated_vectors", {"namespace": namespace, "chunk": number})
+        changed += 1
+    if changed:
+        graph.settle()
+        db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+    return changed
 
 
 def write_labels(db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]]) -> None:

@@ -25,8 +25,9 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
+from weft.store.relational.document_graph import DocumentGraph
 from weft.store.relational.document_read import read_batches
-from weft.store.relational.document_write import DocumentWriter
+from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
@@ -79,19 +80,22 @@ class RelationalStore:
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         with self._connections.write(self._namespace, defer_indexes=defer_graph) as db:
-            namespace = self._ensure(db)
-            if done:
-                finish_jobs(db, namespace, done)
-            if not batches:
-                return
-            discard_jobs(db, namespace, [batch.document.id for batch in batches])
-            writer = DocumentWriter(db, namespace=namespace, name=self._namespace)
-            models = {batch.model: batch for batch in batches}
-            numbers = {name: self._checked_model(db, namespace, batch) for name, batch in models.items()}
-            writer.write_all(batches, models=numbers)
-            writer.finish(defer_graph=defer_graph)
+            self._write(db, batches, done=done, defer_graph=defer_graph)
 
-    def settle_graph(self) -> None:
+    def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
+        namespace = self._ensure(db)
+        if done:
+            finish_jobs(db, namespace, done)
+        if not batches:
+            return
+        discard_jobs(db, namespace, [batch.document.id for batch in batches])
+        models = self._checked_models(db, namespace, batches)
+        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
+        writer = DocumentWriter(db, namespace=namespace, statements=statements)
+        writer.write_all(batches, models=models)
+        writer.finish(defer_graph=defer_graph)
+
+    def settle_graph(self, *, wait: bool = True) -> None:
         with self._connections.read(self._namespace) as db:
             found = find_namespace(db, self._namespace)
             has_deferred = found is not None and is_deferred(db, found.key)
@@ -104,15 +108,19 @@ class RelationalStore:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
-            if found is None:
-                return 0
-            writer = DocumentWriter(db, namespace=found.key, name=self._namespace)
-            deleted = writer.delete(document_ids)
-            db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
-            if deleted:
-                writer.finish()
-            return deleted
+            return self._delete(db, document_ids)
+
+    def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
+        found = find_namespace(db, self._namespace)
+        if found is None:
+            return 0
+        statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
+        writer = DocumentWriter(db, namespace=found.key, statements=statements)
+        deleted = writer.delete(document_ids)
+        db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
+        if deleted:
+            writer.finish()
+        return deleted
 
     def annotate(
         self,
@@ -125,10 +133,7 @@ class RelationalStore:
             found = find_namespace(db, self._namespace)
             if found is None:
                 return 0
-            writer = DocumentWriter(db, namespace=found.key, name=self._namespace)
-            changed = writer.annotate(origin, extractions)
-            if changed:
-                writer.finish()
+            changed = annotate(db, found.key, self._namespace, origin, extractions)
             active = find_active_model(db, found.key)
             if vectors and active:
                 write_name_vectors(db, found.key, active.number, vectors)
@@ -307,13 +312,14 @@ class RelationalStore:
         assert found is not None
         return found.key
 
-    def _checked_model(self, db: Session, namespace: Namespace, batch: Batch) -> int | None:
-        """Return the number of a batch's embedder. Raises `SchemaMismatch` if another embedder is active."""
+    def _checked_models(self, db: Session, namespace: Namespace, batches: Sequence[Batch]) -> dict[str, int | None]:
+        """Return the numbers of the batches' embedders. Raises `SchemaMismatch` if another embedder is active."""
         active = find_active_model(db, namespace)
-        if (active.model.fingerprint if active else "") != batch.model:
+        fingerprint = active.model.fingerprint if active else ""
+        if any(batch.model != fingerprint for batch in batches):
             current = repr(active.model.name) if active else "no embedder"
             raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with {current}", hint="run weft reembed")
-        return active.number if active else None
+        return {fingerprint: active.number if active else None}
 
 
 def _document(row: Row) -> DocumentInfo:

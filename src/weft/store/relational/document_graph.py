@@ -1,0 +1,107 @@
+"""Statements of documents for the graph and the facts: nominations, claims, vectors of names, stated facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
+
+from weft.records import Batch, IndexedChunk, Vector
+from weft.store.relational.fact_origins import write_stated
+from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.session import Namespace, Session
+
+
+class StatementWriter(Protocol):
+    """Takes what the documents of a transaction state, beside their text."""
+
+    def withdraw(self, document: int) -> None:
+        """Prepare the replacement or deletion of a stored document, by number."""
+
+    def remove(self, chunk: int, *, id: str) -> None:
+        """Prepare the deletion of a chunk."""
+
+    def write(
+        self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
+    ) -> None:
+        """
+        Replace the statements of a document, which is `is_new` if it was not stored before.
+
+        `chunks` are the numbers of its chunks by id; `old` are the ids of those that were stored before.
+        """
+
+    def delete(self, document: str) -> None:
+        """Delete the facts that a deleted document stated, by its id."""
+
+    def flush(self) -> None:
+        """Write the collected rows."""
+
+    def finish(self, *, defer_graph: bool) -> None:
+        """Update the graph, or leave that to a later transaction."""
+
+
+class DocumentGraph:
+    """Writes statements of documents in the transaction of their text."""
+
+    def __init__(self, db: Session, *, namespace: Namespace, name: str, models: Mapping[str, int | None]) -> None:
+        """`models` are the numbers of embedders by fingerprint."""
+        self._db = db
+        self._namespace = namespace
+        self._models = models
+        self.changes = GraphChanges(db, namespace=namespace, name=name)
+        self._vectors: list[dict[str, Any]] = []
+        """Rows of vectors of described names, written together."""
+
+    def withdraw(self, document: int) -> None:
+        self.changes.withdraw(document)
+
+    def remove(self, chunk: int, *, id: str) -> None:
+        self.changes.remove(chunk)
+
+    def write(
+        self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
+    ) -> None:
+        model = self._models[batch.model]
+        for id, item in {item.chunk.id: item for item in batch.chunks}.items():
+            chunk, extraction = chunks[id], item.extraction
+            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, is_new=id not in old)
+            if model is not None:
+                self._add_vectors(item, chunk=chunk, is_old=id in old, model=model)
+        if batch.facts or not is_new:
+            write_stated(self._db, self._namespace, batch.document.id, batch.facts)
+        if model is not None and batch.fact_vectors:
+            self._write_fact_vectors(batch.fact_vectors, model=model)
+
+    def delete(self, document: str) -> None:
+        write_stated(self._db, self._namespace, document, ())
+
+    def flush(self) -> None:
+        packed = self._db.pack_names([row["vector"] for row in self._vectors])
+        rows = [{**row, "vector": vector} for row, vector in zip(self._vectors, packed, strict=True)]
+        self._db.run_many("write_entity_vector", rows)
+        self._vectors = []
+
+    def finish(self, *, defer_graph: bool) -> None:
+        self.flush()
+        if not (defer_graph and self.changes.defer()):
+            self.changes.settle()
+
+    def _add_vectors(self, item: IndexedChunk, *, chunk: int, is_old: bool, model: int) -> None:
+        """Collect the vectors of the names that a chunk describes."""
+        at = {"namespace": self._namespace, "chunk": chunk, "model": model}
+        if is_old:
+            described = sorted({n.key for n in item.extraction.nominations if n.description})
+            self._db.run("delete_entity_vectors", {**at, "keys": json.dumps(described, ensure_ascii=False)})
+        for key, vector in item.entity_vectors.items():
+            self._vectors.append({**at, "key": key, "vector": vector})
+
+    def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
+        """Write the missing vectors of fact entities."""
+        at = {"namespace": self._namespace, "model": model}
+        known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
+        rows = [
+            {**at, "key": key, "sketch": self._db.sketch(vector), "vector": self._db.pack(vector)}
+            for key, vector in vectors.items()
+            if key not in known
+        ]
+        self._db.run_many("write_fact_vector", rows)
