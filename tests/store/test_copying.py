@@ -170,17 +170,20 @@ class Killed(Exception):
 def killed_at(database, write):
     """Let the write of this number fail just before its commit, as if the process was killed there."""
     connections, numbers = database._connections, itertools.count()
-    real = connections.write
 
-    @contextmanager
-    def write_or_die(*arguments, **options):
-        with real(*arguments, **options) as session:
-            yield session
-            if next(numbers) == write:
-                raise Killed
+    def dying(real):
+        @contextmanager
+        def write_or_die(*arguments, **options):
+            with real(*arguments, **options) as session:
+                yield session
+                if next(numbers) == write:
+                    raise Killed
+
+        return write_or_die
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(connections, "write", write_or_die)
+        for name in {"write", "write_documents"} & set(dir(connections)):
+            patched.setattr(connections, name, dying(getattr(connections, name)))
         yield
 
 

@@ -57,8 +57,11 @@ OF_A_PART = {
     "count_term": "TermChanges",
     "drop_terms": "TermChanges",
     "list_terms": "parts",
-    "write_document_at": "parts",
-    "write_chunk_at": "parts",
+    "write_document": "PostgresStore",
+    "write_chunk": "PostgresStore",
+    "write_vector": "PostgresStore",
+    "write_document_at": "outbox, in the home",
+    "write_chunk_at": "outbox, in the home",
 }
 """Statements that are asked of a part by its name, and by whom."""
 

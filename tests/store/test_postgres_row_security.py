@@ -45,9 +45,13 @@ def fill_all(database, *names):
 
 
 def fill_fact_texts(database, *names):
-    """Write the vectors of facts, which tables before schema 8 do not have."""
+    """Write what tables before schema 15 do not have: vectors of facts, and an entry of an outbox."""
     for name in names:
         database.store(name).facts.write_text_vectors(MODEL.fingerprint, {"f1": np.array([0, 1, 0], dtype=np.float32)})
+        if isinstance(database, PostgresDatabase):
+            with database._connections.write(name) as db:
+                entry = {"namespace": name, "document": "d", "chunks": 0, "removed": ["c"], "statements": ""}
+                db.run("write_outbox", entry)
     return database
 
 

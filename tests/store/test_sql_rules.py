@@ -29,6 +29,7 @@ BY_NAME = {
 """Statements to which the namespace is `:name`, as it is to those of SQLite."""
 
 ONLY_SQLITE = {
+    "write_new_nomination": "known values of a new chunk are written without a lookup",
     "add_term": "postings",
     "all_fact_vectors": "pgvector is always there",
     "valid_fact_text_vectors": "pgvector is always there",
@@ -132,12 +133,18 @@ ONLY_POSTGRES = {
     "search_vector_among": "by an index",
     "set_index_candidates": "by an index",
     "search_vector_index": "by an index",
-    "touch_part": "parts",
     "try_namespace": "a namespace has one writer, not the whole database",
     "write_chunk_at": "parts",
     "write_document_at": "parts",
     "write_model_at": "parts",
     "write_parted_namespace": "parts",
+    "delete_outbox": "parts",
+    "document_numbers": "parts",
+    "graph_chunk_numbers": "parts",
+    "lock_jobs": "parts",
+    "part_state": "parts",
+    "read_outbox": "parts",
+    "write_outbox": "parts",
 }
 
 OWN_VALUES = {

@@ -97,6 +97,8 @@ def copy_namespace(
 ) -> CopyReceipt:
     """Copy a namespace to another store under the same name, which is part of ids. Each write is one transaction."""
     _adopt_embedder(source, target)
+    if source.stats().waiting_documents:
+        source.settle_graph()
     generation = source.facts.generation()
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
@@ -109,6 +111,7 @@ def copy_namespace(
             different = [id for id, _ in _differing(part, ids, source, target)]
             written[part.what] += _write(part, source, target, different, refused)
             on_step(len(ids) if part.is_counted else 0)
+    target.settle_graph()
     differences = tuple(compare(source, target, on_step=on_step))
     return CopyReceipt(
         namespace=source.namespace,
@@ -118,7 +121,7 @@ def copy_namespace(
         removed={what: count for what, count in removed.items() if count},
         refused=tuple(refused),
         differences=differences,
-        is_moving=source.facts.generation() != generation,
+        is_moving=source.facts.generation() != generation or bool(source.stats().waiting_documents),
     )
 
 

@@ -304,6 +304,8 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
         "keyword_search": stats.keyword_search,
         "entity_search": stats.entity_search,
         "parts": stats.parts,
+        "waiting_documents": stats.waiting_documents,
+        "waiting_chunks": stats.waiting_chunks,
         "models": [
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,7 +19,7 @@ from weft.index.plan import Draft, Plan, Prepared, compare, make_plan
 from weft.index.progress import Step
 from weft.index.run import extract_group
 from weft.load.file_reader import LoadError
-from weft.records import DocumentInfo, Done, Job, JobResult, Usage
+from weft.records import Batch, DocumentInfo, Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +98,8 @@ class Worker:
                         has_claims = True
                         is_idle = not self._index_claimed(stop, once=until == "once")
                         has_claims = stop.is_set()
+                        if is_idle and idle_s == MIN_IDLE_S:
+                            self._store.settle_graph(wait=False)
                         if until == "once" or (is_idle and until == "empty" and self._is_empty()):
                             break
                         if is_idle and idle_s == MAX_IDLE_S and not has_warned:
@@ -219,7 +221,7 @@ class Worker:
         )
 
     def _write(self, group: Sequence[tuple[Job, Plan]]) -> None:
-        """Embed and write documents and finish their jobs in one transaction; if that fails, one by one."""
+        """Embed and write documents and finish their jobs: one transaction for each part of the namespace."""
         before = Meter.of(self._components.embedder)
         try:
             batches = make_batches([plan for _, plan in group], embedder=self._components.embedder)
@@ -235,18 +237,34 @@ class Worker:
                 )
                 for place, (job, plan) in enumerate(group)
             }
-            self._store.write(*batches, done=Done(worker=self.name, results=results))
-        except Exception as error:
-            if isinstance(error, _WORKER_ERRORS) and not isinstance(error, ClaimLost):
-                raise
-            if len(group) > 1:
-                for item in group:
-                    self._write([item])
-            elif not isinstance(error, ClaimLost):
-                self._fail(group[0][0], error)
+        except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
+            self._write_one_by_one(group, error)
+            return
+        found = {batch.document.id: (item, batch) for item, batch in zip(group, batches, strict=True)}
+        for ids in self._store.divide(list(found)):
+            self._write_part([found[id] for id in ids], results)
+
+    def _write_part(self, part: Sequence[tuple[tuple[Job, Plan], Batch]], results: Mapping[str, JobResult]) -> None:
+        """Write documents and finish their jobs in one transaction; if that fails, one by one."""
+        group = [item for item, _ in part]
+        try:
+            done = Done(worker=self.name, results={job.id: results[job.id] for job, _ in group})
+            self._store.write(*(batch for _, batch in part), done=done)
+        except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
+            self._write_one_by_one(group, error)
             return
         for job, _ in group:
             self._report(job, results[job.id])
+
+    def _write_one_by_one(self, group: Sequence[tuple[Job, Plan]], error: Exception) -> None:
+        """Write documents that could not be written together; a single one has failed."""
+        if isinstance(error, _WORKER_ERRORS) and not isinstance(error, ClaimLost):
+            raise error
+        if len(group) > 1:
+            for item in group:
+                self._write([item])
+        elif not isinstance(error, ClaimLost):
+            self._fail(group[0][0], error)
 
     def _fail(self, job: Job, error: Exception) -> None:
         logger.warning("%s: %s", job.source, error, exc_info=logger.isEnabledFor(logging.DEBUG))

@@ -105,6 +105,10 @@ class StoreStats:
     """Vector search over the entities of facts: `exact`, or an index."""
     parts: int = 1
     """Number of parts that the text is divided into."""
+    waiting_documents: int = 0
+    """Documents written or deleted that are not up to date in the graph; always 0 with one part."""
+    waiting_chunks: int = 0
+    """Chunks of these documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

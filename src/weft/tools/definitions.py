@@ -217,7 +217,10 @@ TOOLS: tuple[ToolDefinition, ...] = (
         name="memory_stats",
         title="Show memory statistics",
         description="Count documents, entities and facts, and report search problems.",
-        answer={name: {"type": "integer"} for name in ("documents", "chunks", "entities", "relations", "facts")}
+        answer={
+            name: {"type": "integer"}
+            for name in ("documents", "chunks", "entities", "relations", "facts", "waiting_documents")
+        }
         | {"namespace": TEXT, "embedder": TEXT},
         certain=("documents", "facts"),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,7 @@ STDIN_SOURCE = "stdin:text"
 @click.option(
     "--graph/--no-graph", default=None, help="Extract a graph, or skip extraction (default: graph.extractor)."
 )
+@click.option("--wait-graph", is_flag=True, help="Wait until the graph has all documents (several parts).")
 @llm_options
 @click.option("-y", "--yes", is_flag=True, help="Accept the cost of the language model, up to the limits.")
 @click.option("--dry-run", is_flag=True, help="Print the work and its cost; write and send nothing.")
@@ -55,6 +58,7 @@ def index(
     prune: bool,
     watch: bool,
     workers: int,
+    wait_graph: bool,
     yes: bool,
     dry_run: bool,
     source: str | None,
@@ -71,15 +75,8 @@ def index(
         raise click.UsageError("'-' cannot be combined with paths, --prune, --watch or --dry-run")
     if is_git and ("-" in paths or watch or dry_run or workers != 1):
         raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
-    if watch:
-        from weft.load.watch import check_watching
-
-        check_watching()
-    if paths != ("-",):
-        from weft.load.folder import check_paths
-
-        check_paths([Path(path) for path in paths])  # a wrong path creates no store
-    with session.open(must_exist=False, **_overrides(session, **options)) as engine:
+    _check_inputs(paths, watch=watch)
+    with session.open(must_exist=False, **_overrides(session, **options)) as engine, _settling(engine, wait_graph):
         if dry_run:
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
             return
@@ -98,6 +95,26 @@ def index(
         else:
             say("watching for changes; Ctrl-C stops", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
+
+
+def _check_inputs(paths: tuple[str, ...], *, watch: bool) -> None:
+    """Raise an error if a path cannot be read or watched. A wrong path creates no store."""
+    if watch:
+        from weft.load.watch import check_watching
+
+        check_watching()
+    if paths != ("-",):
+        from weft.load.folder import check_paths
+
+        check_paths([Path(path) for path in paths])
+
+
+@contextmanager
+def _settling(engine: Engine, wait_graph: bool) -> Iterator[None]:
+    """Wait for the graph after the block if that is wanted."""
+    yield
+    if wait_graph:
+        engine.store.settle_graph()
 
 
 def _overrides(

@@ -228,8 +228,11 @@ class MemoryStore:
             ),
         )
 
-    def settle_graph(self) -> None:
+    def settle_graph(self, *, wait: bool = True) -> None:
         """Do nothing: the graph is derived when it is read."""
+
+    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
+        return [list(document_ids)]
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         active = self._content.active()

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable
+from weft.records import Batch
 from weft.store.postgres import schema, vectors
 from weft.store.postgres.failures import (
     connection_lost,
@@ -32,6 +33,7 @@ from weft.store.postgres.failures import (
 )
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.index.registry import ReadIndexes
+from weft.store.postgres.outbox import MAX_SETTLED_CHUNKS, settle_all
 from weft.store.postgres.part_readers import MAX_PART_READERS, PartReaders, ReaderThreads
 from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.vectors import Samples
@@ -95,6 +97,8 @@ class Connections:
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
         self._indexed_chunk_dimensions: set[int] = set()
+        self._deferred_chunks: dict[str, int] = {}
+        """Chunks that this process has written since it last settled the graph, by namespace."""
         self._growth: dict[str, int] = {}
         """Chunks to be written until the next refresh of the statistics, by namespace."""
 
@@ -128,26 +132,64 @@ class Connections:
 
     @contextmanager
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
     ) -> Iterator[PartedSession]:
         """
         Open a session that is committed unless an exception is raised.
 
         Without `exclusive`, the session does not wait for other writers of the namespace; its statements must skip
-        locked rows. With `nested`, use the current transaction of this thread, if any. With `defer_indexes`, a large
-        namespace may stay without an index of its vectors, which `create_indexes` adds: vectors are inserted into an
-        index one by one, which takes several times as long as building it.
+        locked rows. Without `settled`, it does not wait for writers of documents in several parts, and the graph may
+        lag behind their text. With `nested`, use the current transaction of this thread, if any.
         """
         if nested and self._current is not None:
             with self._read(namespace) as session:
                 yield session
             return
         is_locking = bool(namespace) and exclusive
-        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+        with self._changing(namespace, is_counted=is_locking) as session:
             if is_locking:
-                self._lock_namespace(session, namespace)
+                self._take_locks(session, namespace, lambda: session.lock(namespace))
+            if is_locking and settled and session.part_names(namespace):
+                self._take_locks(session, namespace, lambda: session.lock_all(namespace))
+                settle_all(session, namespace)
             yield session
-            generation = _generation(session, namespace) if is_locking and self._replica else None
+
+    @contextmanager
+    def write_documents(
+        self, namespace: str, ids: Collection[str], *, defer_indexes: bool = False
+    ) -> Iterator[PartedSession]:
+        """
+        Open a session that may write documents to the parts that have them, or to a namespace with one part.
+
+        Writers of other parts do not wait. With `defer_indexes`, a large namespace may stay without an index of its
+        vectors, which `create_indexes` adds: vectors are inserted into an index one by one, which takes several times
+        as long as building it.
+        """
+        with self._changing(namespace, is_counted=True, defer_indexes=defer_indexes) as session:
+            self._take_locks(session, namespace, lambda: session.lock_documents(namespace, ids))
+            yield session
+
+    def defer(self, namespace: str, batches: Sequence[Batch]) -> bool:
+        """Return True if the graph of written documents may wait: this process has not deferred too many before."""
+        chunks = self._deferred_chunks.get(namespace, 0) + sum(len(batch.chunks) for batch in batches)
+        may_wait = chunks <= MAX_SETTLED_CHUNKS
+        self._deferred_chunks[namespace] = chunks if may_wait else 0
+        return may_wait
+
+    @contextmanager
+    def settle(self, namespace: str, *, wait: bool) -> Iterator[PartedSession | None]:
+        """Open a session that has locked the home of a namespace; without `wait`, None if another one has."""
+        self._deferred_chunks.pop(namespace, None)
+        with self._changing(namespace, is_counted=True, defer_indexes=True) as session:
+            if wait:
+                self._take_locks(session, namespace, lambda: session.lock(namespace))
+            yield session if wait or session.run("try_namespace", {"name": namespace}) else None
+
+    @contextmanager
+    def _changing(self, namespace: str, *, is_counted: bool, defer_indexes: bool = False) -> Iterator[PartedSession]:
+        """Open a session that is committed; afterwards refresh indexes, statistics and the known generation."""
+        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+            yield session
             is_grown = self._has_grown(session, namespace)
             has_to_index = not defer_indexes and session.total_chunks > vectors.MAX_EXACT_ROWS
             dimensions = self._unindexed_dimensions(session, namespace) if has_to_index else set()
@@ -156,7 +198,9 @@ class Connections:
         if is_grown:
             with self.bare() as db:
                 db.execute(ANALYZE)
-        if generation is not None:
+        if is_counted and self._replica:
+            with self._read(namespace) as session:  # after the commit: writers of other parts count as well
+                generation = _generation(session, namespace)
             # A dropped namespace may be created again with smaller generations: never read it from the replica.
             self._written_generations[namespace] = (
                 max(generation, self._written_generations.get(namespace, 0)) if generation else math.inf
@@ -171,11 +215,12 @@ class Connections:
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
-    def _lock_namespace(self, session: PartedSession, namespace: str) -> None:
+    def _take_locks(self, session: PartedSession, namespace: str, take: Callable[[], None]) -> None:
+        """Take locks, and wait at most for the limit."""
         start = time.monotonic()
         try:
             session.limit_statements(MAX_LOCK_SECONDS)
-            session.lock(namespace)
+            take()
             session.unlimit_statements()
         except psycopg.errors.QueryCanceled as error:
             if time.monotonic() - start < MAX_LOCK_SECONDS:

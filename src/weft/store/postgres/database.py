@@ -11,11 +11,12 @@ from weft.records import ApiKey, Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
 from weft.store.postgres.part_names import SEPARATOR
+from weft.store.postgres.parts import PartedSession
+from weft.store.postgres.store import PostgresStore
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
-from weft.store.relational.store import RelationalStore
 from weft.store.shared.part_count import check_parts, check_same_parts
 
 logger = logging.getLogger(__name__)
@@ -67,10 +68,10 @@ class PostgresDatabase:
     def keys(self) -> PostgresKeys:
         return PostgresKeys(self._connections)
 
-    def store(self, namespace: str) -> RelationalStore:
+    def store(self, namespace: str) -> PostgresStore:
         if SEPARATOR in namespace:
             raise InputError(f"invalid namespace {namespace!r}", hint="use printable characters")
-        return RelationalStore(self._connections, namespace=namespace)
+        return PostgresStore(self._connections, namespace=namespace)
 
     def prefetch(self, *, resident: bool = False) -> None:
         if resident and self._connections.indexes:
@@ -92,7 +93,7 @@ class PostgresDatabase:
                 check_same_parts(namespace, db.count_parts(namespace), wanted=parts)
 
     def drop(self, namespace: str) -> bool:
-        with self._connections.write(namespace) as db:
+        with self._connections.write(namespace, settled=False) as db:
             db.run("delete_namespace", {"name": namespace})
             dropped = db.changes() > 0
         if self._connections.indexes:
@@ -113,12 +114,12 @@ class PostgresDatabase:
         return problems
 
     def _check_namespace(self, name: str) -> list[Problem]:
+        self.store(name).settle_graph()
         with self._connections.scan(name) as db:
-            found = find_namespace(db, name)
-            if found is None:
-                return []
-            problems = find_problems(db, name, name, chunks=found.chunks, length=found.length)
-            return db.find_part_problems(name) + problems
+            if not db.last_entry():
+                return _find_problems(db, name)
+        with self._connections.write(name) as db:  # documents are being written; the graph is settled in this block
+            return _find_problems(db, name)
 
     def compare(self) -> list[Problem]:
         return []  # indexes of the server are part of its transactions
@@ -173,3 +174,11 @@ class PostgresDatabase:
                 return bool(db.one("has_content", {"namespace": name}))
         except StoreUnavailable:
             return True
+
+
+def _find_problems(db: PartedSession, name: str) -> list[Problem]:
+    found = find_namespace(db, name)
+    if found is None:
+        return []
+    problems = find_problems(db, name, name, chunks=found.chunks, length=found.length)
+    return db.find_part_problems(name) + problems

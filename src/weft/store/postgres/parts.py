@@ -5,8 +5,8 @@ The text of a namespace with several parts is divided by document; its graph is 
 the namespace itself. Documents, chunks and embedders have the same numbers in both. Example: `wiki` with four parts,
 a document of part 2:
 
-    namespace   document        chunk               posting, label, chunk_vector    entity, mention, fact, job
-    wiki        7, id, source   8, id, position                                     all
+    namespace   document        chunk               posting, label, chunk_vector, outbox    entity, mention, fact, job
+    wiki        7, id, source   8, id, position                                             all
     wiki␟2      7, all columns  8, all columns      all
 
 The logic above names the home only. A statement of `ROUTES` is sent to the parts instead, and its rows are merged:
@@ -17,21 +17,22 @@ The logic above names the home only. A statement of `ROUTES` is sent to the part
     merged      all parts; the first rows in the order of a column
     summed      all parts; the sum of the numbers
     both        the home and all parts
-    a method    documents and chunks while they are written
+    in_text     the home, without chunks whose text is deleted and that the graph still has
+    a method    what no other route can do
 
-Other statements run in the home. Row security is bound to the home or to the part before each statement.
+Other statements run in the home. Row security is bound to the home or to the part before each statement. A writer of
+documents names the part itself; the home follows from the outbox (`outbox.py`).
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
@@ -39,7 +40,8 @@ from weft.store.postgres.part_names import is_own, is_part, part_names, part_of
 from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
 from weft.store.postgres.part_readers import PartReaders
 from weft.store.postgres.session import BINARY, STREAM_ROWS, PostgresSession, statement
-from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
+from weft.store.relational.retry import ConnectionLost
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, make_namespace
 
 DEFAULT_PARTS = 1
 """Parts of a namespace that its first write creates."""
@@ -49,6 +51,22 @@ NO_DOCUMENT = {"title": "", "metadata": "{}", "content_hash": "", "unit": ""}
 
 NO_CHUNK = {"heading": "[]", "text": "", "terms": "{}", "length": 0, "start_time": None, "end_time": None}
 """Columns of a chunk that only its part has."""
+
+
+class PartState(NamedTuple):
+    """Counts of a part, and what of it is not in the graph."""
+
+    generation: int
+    chunks: int
+    length: int
+    waiting_documents: int
+    """Documents that were written or deleted, and are not up to date in the graph."""
+    waiting_chunks: int
+    last_entry: int
+    """Number of the last entry of the outbox; 0 if it is empty."""
+    removed: Sequence[str]
+    """Ids of chunks that are deleted, and that the graph may still have."""
+
 
 Result = TypeVar("Result")
 
@@ -67,13 +85,10 @@ class PartedSession(PostgresSession):
         """The home, or the part to which row security is bound."""
         self._parts: dict[str, int] = {}
         """Number of parts by namespace, as far as they were read in this transaction."""
+        self._states: list[PartState] | None = None
+        """States of the parts in a snapshot, as far as they were read."""
         self._document_parts: dict[int, str] = {}
-        """Names of parts by the number of a document, as far as statements named the document."""
-        self._chunk_parts: dict[int, str] = {}
-        self._chunk_lengths: dict[int, int] = {}
-        self._document_chunks: dict[int, list[int]] = defaultdict(list)
-        self._growth: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        """Changes of the numbers of chunks and terms, by part."""
+        """Names of parts by the number of a document, as far as `weft repair` has read the document."""
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -105,11 +120,26 @@ class PartedSession(PostgresSession):
             case "delete_namespace":
                 for part in self._names(values["name"]):
                     self._run_here(name, {"name": part})
-        rows = self._run_here(name, values, dimension=dimension)
-        if name in ("find_namespace", "lock_namespace", "try_namespace"):
-            self._parts |= {namespace: parts for namespace, *_, parts in rows}
-            rows = [row[:-1] for row in rows]
+        if name not in ("find_namespace", "lock_namespace", "try_namespace"):
+            return self._run_here(name, values, dimension=dimension)
+        rows = self._note_parts(self._run_here(name, values))
+        if name == "find_namespace" and values["name"] == self._home and self._names(self._home) and rows:
+            ((namespace, generation, *_),) = rows
+            states = self.part_states()
+            rows = [
+                (
+                    namespace,
+                    generation + sum(state.generation for state in states),
+                    sum(state.chunks for state in states),
+                    sum(state.length for state in states),
+                )
+            ]
         return rows
+
+    def _note_parts(self, rows: list[Row]) -> list[Row]:
+        """Note the last column, the number of parts of a namespace; return the other columns."""
+        self._parts |= {namespace: parts for namespace, *_, parts in rows}
+        return [row[:-1] for row in rows]
 
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         self._bind_to(values)
@@ -173,9 +203,59 @@ class PartedSession(PostgresSession):
 
     def _names(self, namespace: str) -> list[str]:
         if namespace not in self._parts:
-            self.run("find_namespace", {"name": namespace})
+            self._note_parts(self._run_here("find_namespace", {"name": namespace}))
         parts = self._parts.get(namespace, 1)
         return part_names(namespace, parts) if parts > 1 else []
+
+    def part_names(self, namespace: str) -> list[str]:
+        """Return the names of the parts of a namespace; none if it has one part."""
+        return self._names(namespace)
+
+    def part_states(self) -> list[PartState]:
+        """Return the states of the parts of the namespace to which the session is bound; none if it has one part."""
+        if self._states is not None:
+            return self._states
+        rows = self.each(self._names(self._home), lambda db, part: db._run_at(part, "part_state", {}))
+        states = [PartState(*row) for (row,) in rows]
+        if self._snapshot is not None:
+            self._states = states
+        return states
+
+    def last_entry(self) -> int:
+        """Return the number of the last entry of all outboxes; 0 if they are empty."""
+        return max((state.last_entry for state in self.part_states()), default=0)
+
+    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
+        states = self.part_states() if namespace == self._home else []
+        return sum(state.waiting_documents for state in states), sum(state.waiting_chunks for state in states)
+
+    # ── locks ───────────────────────────────────────────────────────────────────────────────────
+
+    def lock_documents(self, namespace: str, ids: Collection[str]) -> None:
+        """Lock the parts of documents, or the namespace if it has one part. A missing namespace is created."""
+        if not self._read_names(namespace):
+            if not self.run("lock_namespace", {"name": namespace}):
+                make_namespace(self, namespace)
+            if not self._read_names(namespace):
+                return
+        parts = self._names(namespace)
+        self._lock_parts(namespace, {part_of(namespace, id, len(parts)) for id in ids})
+
+    def lock_all(self, namespace: str) -> None:
+        """Lock all parts of a namespace that is locked."""
+        self._lock_parts(namespace, self._read_names(namespace))
+
+    def _lock_parts(self, namespace: str, wanted: Iterable[str]) -> None:
+        before = self._names(namespace)
+        for part in sorted(wanted):  # the same order in all transactions, so that none waits for another in a circle
+            self._run_here("lock_namespace", {"name": part})
+        if self._read_names(namespace) != before:
+            raise ConnectionLost(f"namespace {namespace!r} was dropped", hint="run the command again")
+
+    def _read_names(self, namespace: str) -> list[str]:
+        """Return the parts that a namespace has now."""
+        self._parts.pop(namespace, None)
+        return self._names(namespace)
 
     def create(self, namespace: str, *, parts: int) -> list[Row]:
         """Create the row of a namespace and those of its parts, if they are missing."""
@@ -187,66 +267,7 @@ class PartedSession(PostgresSession):
                 self._run_here("write_parted_namespace", {"name": part, "parts": 0})
         return []
 
-    # ── routes: documents and chunks while they are written ─────────────────────────────────────
-
-    def write_document(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Write a document to the home, then under the same number to its part."""
-        rows = self._run_here(name, {**values, **NO_DOCUMENT})
-        ((number,),) = rows
-        part = self._document_parts[number] = part_of(values["namespace"], values["id"], len(parts))
-        self._run_at(part, "write_document_at", {**values, "number": number})
-        return rows
-
-    def document_number(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Return the number of a document; its part is known from then on."""
-        rows = self._run_here(name, values)
-        part = part_of(values["namespace"], values["id"], len(parts))
-        self._document_parts |= {number: part for (number,) in rows}
-        return rows
-
-    def document_chunks(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Return the chunks of a document; their part is known from then on."""
-        part = self._document_parts[values["document"]]
-        rows = self._run_at(part, name, values)
-        for number, _, _, length in rows:
-            self._note_chunk(number, part=part, document=values["document"], length=length)
-        return rows
-
-    def write_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Write a chunk to the home, then under the same number to its part."""
-        rows = self._run_here(name, {**values, **NO_CHUNK})
-        ((number,),) = rows
-        part = self._document_parts[values["document"]]
-        self._run_at(part, "write_chunk_at", {**values, "number": number})
-        self._note_chunk(number, part=part, document=values["document"], length=values["length"])
-        self._grow(part, 1, values["length"])
-        return rows
-
-    def move_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Update a chunk in the home and in its part."""
-        number = values["number"]
-        part = self._chunk_parts[number]
-        self._grow(part, 0, values["length"] - self._chunk_lengths[number])
-        self._chunk_lengths[number] = values["length"]
-        self._run_here(name, {**values, **NO_CHUNK})
-        return self._run_at(part, name, values)
-
-    def delete_chunk(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Delete a chunk from the home and from its part."""
-        number = values["number"]
-        part = self._chunk_parts[number]
-        self._grow(part, -1, -self._chunk_lengths.pop(number))
-        self._run_here(name, values)
-        return self._run_at(part, name, values)
-
-    def delete_document(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Delete a document from the home and from its part."""
-        part = self._document_parts[values["document"]]
-        for number in self._document_chunks.pop(values["document"], ()):
-            if number in self._chunk_lengths:
-                self._grow(part, -1, -self._chunk_lengths.pop(number))
-        self._run_here(name, values)
-        return self._run_at(part, name, values)
+    # ── routes ──────────────────────────────────────────────────────────────────────────────────
 
     def delete_labels(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Delete the labels of a document from its part."""
@@ -258,14 +279,6 @@ class PartedSession(PostgresSession):
         for part in parts:
             self._run_at(part, "write_model_at", {**values, "number": rows[0][0]})
         return rows
-
-    def touch_namespace(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Add to the counts of the home, and to those of the parts that changed."""
-        for part, (chunks, length) in sorted(self._growth.items()):
-            if chunks or length:
-                self._run_at(part, "touch_part", {"chunks": chunks, "length": length})
-        self._growth.clear()
-        return self._run_here(name, values)
 
     def set_counts(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Set the counts of the home as given, and those of the parts from their chunks."""
@@ -279,14 +292,24 @@ class PartedSession(PostgresSession):
         streams = [self._stream_here("list_terms", {"namespace": part}) for part in parts]
         return [(sum(1 for _ in groupby(merge(*streams))),)]
 
-    def _note_chunk(self, number: int, *, part: str, document: int, length: int) -> None:
-        self._chunk_parts[number] = part
-        self._chunk_lengths[number] = length
-        self._document_chunks[document].append(number)
+    def has_content(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Return True if the home or a part has content."""
+        return [(any(self._run_at(part, name, values)[0][0] for part in (values["namespace"], *parts)),)]
 
-    def _grow(self, part: str, chunks: int, length: int) -> None:
-        self._growth[part][0] += chunks
-        self._growth[part][1] += length
+    def in_text(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Run a statement in the home; leave out chunks whose text is deleted."""
+        rows = self._run_here(name, values)
+        removed = {id for state in self.part_states() for id in state.removed}
+        return [kept for row in rows if (kept := IN_TEXT[name](row, removed))] if removed else rows
+
+    def links_in_text(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
+        """Run a statement about links in the home; leave out those of chunks whose text is deleted."""
+        rows = self._run_here(name, values)
+        numbers = json.dumps(sorted({number for _, number, *_ in rows}))
+        if not any(state.removed for state in self.part_states()):
+            return rows
+        present = {number for number, _ in every(self, "chunk_ids", {**values, "numbers": numbers}, parts)}
+        return [row for row in rows if row[1] in present]
 
     # ── vectors and keywords ────────────────────────────────────────────────────────────────────
 
@@ -313,10 +336,6 @@ class PartedSession(PostgresSession):
         methods = {vectors.describe(self, part) for part in parts}
         return home._replace(vectors="exact" if methods == {"exact"} else max(methods))
 
-    def term_changes(self, namespace: Namespace) -> TermChanges:
-        parts = self._names(str(namespace))
-        return PartedTermChanges(self, parts=self._chunk_parts) if parts else super().term_changes(namespace)
-
     def search_keyword(
         self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
@@ -338,7 +357,8 @@ class PartedSession(PostgresSession):
         return merge_keywords(self.each(parts, search), limit=limit)
 
     def state_of(self, namespace: Namespace) -> Hashable:
-        return None if is_part(str(namespace)) else super().state_of(namespace)  # parts have no version
+        is_whole = not is_part(str(namespace)) and self.count_parts(namespace) == 1
+        return super().state_of(namespace) if is_whole else None  # parts have no version
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]:
         self._bind_to({"namespace": namespace})  # the snapshot keeps rows by the binding
@@ -358,16 +378,25 @@ class PartedSession(PostgresSession):
         return dict(counts)
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
     ) -> dict[str, set[int]]:
+        parts = self._names(str(namespace))
+        if not parts:
+            return super().find_chunks_with_terms(namespace, wanted, before=before)
+
         def find(db: PartedSession, part: str) -> dict[str, set[int]]:
-            return PostgresSession.find_chunks_with_terms(db, part, wanted, before=before)
+            return PostgresSession.find_chunks_with_terms(db, part, wanted)
 
         found: dict[str, set[int]] = {name: set() for name in wanted}
-        for some in self.each(self._names(str(namespace)) or [str(namespace)], find):
+        for some in self.each(parts, find):
             for name, numbers in some.items():
                 found[name] |= numbers
-        return found
+        if before is None:
+            return found
+        # numbers do not grow in the order in which chunks are added to the graph
+        values = {"namespace": namespace, "numbers": json.dumps(sorted(set().union(*found.values())))}
+        known = {number for (number,) in self._run_here("graph_chunk_numbers", values)}
+        return {name: numbers & known for name, numbers in found.items()}
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 
@@ -402,31 +431,6 @@ class PartedSession(PostgresSession):
             what = f"{wrong:,} chunks are not both in the graph and in one part"
             problems.append(Problem(where=where, what=what, repairable=False))
         return problems
-
-
-class PartedTermChanges:
-    """Collects the changes of a transaction to the postings of each part."""
-
-    def __init__(self, db: PartedSession, *, parts: Mapping[int, str]) -> None:
-        self._db = db
-        self._parts = parts
-        self._changes: dict[str, terms.TermChanges] = {}
-
-    def remove(self, number: int, terms: Iterable[str]) -> None:
-        self._of(number).remove(number, terms)
-
-    def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        self._of(number).add(number, terms, length=length)
-
-    def apply(self) -> None:
-        for _, changes in sorted(self._changes.items()):
-            changes.apply()
-
-    def _of(self, number: int) -> terms.TermChanges:
-        part = self._parts[number]
-        if part not in self._changes:
-            self._changes[part] = terms.TermChanges(self._db, namespace=part)
-        return self._changes[part]
 
 
 # ── routes ──────────────────────────────────────────────────────────────────────────────────────
@@ -474,9 +478,30 @@ def both(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequenc
     return db._run_here(name, values)
 
 
+def _without_mentions(row: Row, removed: Collection[str]) -> Row:
+    """Return a row of `links_of` without mentions in deleted chunks."""
+    id, chunks, strong, mentions, relations = row
+    kept = [mention for mention in json.loads(mentions) if mention[0] not in removed]
+    return id, chunks, strong, json.dumps(kept), relations
+
+
+def _without_claims(row: Row, removed: Collection[str]) -> Row:
+    """Return a row of `relation_claims` without claims of deleted chunks."""
+    *ends, claims = row
+    return *ends, json.dumps([claim for claim in json.loads(claims) if claim[1] not in removed], ensure_ascii=False)
+
+
+IN_TEXT: Mapping[str, Callable[[Row, Collection[str]], Row | None]] = {
+    "links_of": _without_mentions,
+    "relation_claims": _without_claims,
+    "mentions_in": lambda row, removed: None if row[1] in removed else row,
+    "unembedded_entities": lambda row, removed: None if row[0] in removed else row,
+}
+"""Statements of the graph that name chunks, with a function that leaves out deleted chunks of a row."""
+
 ROUTES: Mapping[str, Route] = {
     **dict.fromkeys(("chunks_by_id", "titles_by_chunk", "chunk_texts", "chunk_vectors", "write_vector_by_id"), every),
-    **dict.fromkeys(("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms"), every),
+    **dict.fromkeys(("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms", "chunk_ids"), every),
     "delete_bad_vectors": every,
     "documents_by_id": by_ids,
     "whole_chunks": by_ids,
@@ -485,20 +510,16 @@ ROUTES: Mapping[str, Route] = {
     "find_documents": merged(1),
     "sample_chunks": merged(0),
     "find_unembedded": merged(0),
+    "count_documents": summed,
     "count_vectors": summed,
     "bad_vectors": summed,
     "activate_model": both,
     "delete_other_models": both,
-    "write_document": PartedSession.write_document,
-    "document_number": PartedSession.document_number,
-    "document_chunks": PartedSession.document_chunks,
-    "write_chunk": PartedSession.write_chunk,
-    "move_chunk": PartedSession.move_chunk,
-    "delete_chunk": PartedSession.delete_chunk,
-    "delete_document": PartedSession.delete_document,
+    **dict.fromkeys(IN_TEXT, PartedSession.in_text),
+    **dict.fromkeys(("broken_links", "all_broken_links"), PartedSession.links_in_text),
+    "has_content": PartedSession.has_content,
     "delete_labels": PartedSession.delete_labels,
     "write_model": PartedSession.write_model,
-    "touch_namespace": PartedSession.touch_namespace,
     "set_counts": PartedSession.set_counts,
     "count_terms": PartedSession.count_distinct_terms,
 }
@@ -506,7 +527,6 @@ ROUTES: Mapping[str, Route] = {
 
 ROW_PARTS: Mapping[str, tuple[str, Callable[[PartedSession], Mapping[int, str]]]] = {
     "write_label": ("document", lambda db: db._document_parts),
-    "write_vector": ("chunk", lambda db: db._chunk_parts),
 }
 """Statements for many rows that run in the parts, with the column that tells the part."""
 

@@ -224,6 +224,9 @@ class PostgresSession:
     def count_parts(self, namespace: Namespace) -> int:
         return 1
 
+    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
+        return 0, 0
+
     def state_of(self, namespace: Namespace) -> Hashable:
         """Return a value that changes with the documents of a namespace; None if there is none."""
         version = self._snapshot.version(str(namespace)) if self._snapshot else None
@@ -370,13 +373,14 @@ class PostgresSession:
         return {} if self._snapshot is None else self._snapshot.known_postings(namespace)
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
     ) -> dict[str, set[int]]:
         if index := self._find_index(namespace):
             found = {name: index.find_chunks(groups) for name, groups in wanted.items()}
         else:
             found = terms.find_chunks_with_terms(self, namespace, wanted)
-        return {name: {number for number in numbers if number < before} for name, numbers in found.items()}
+        end = math.inf if before is None else before
+        return {name: {number for number in numbers if number < end} for name, numbers in found.items()}
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 

@@ -61,7 +61,7 @@ class DocumentGraph:
     def write(
         self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
     ) -> None:
-        model = self._models[batch.model]
+        model = self._models.get(batch.model)
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
             self.changes.nominate(chunk, id=id, document=number, extraction=extraction, is_new=id not in old)

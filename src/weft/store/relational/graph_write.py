@@ -36,7 +36,7 @@ from weft.records import CODE_PREFIX, Claim, Extraction, Nomination, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.link_write import LinkChanges
-from weft.store.relational.session import Namespace, Row, Session, find_namespace
+from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
@@ -241,9 +241,8 @@ class GraphChanges:
     # ── first loads ─────────────────────────────────────────────────────────────────────────────
 
     def _chunks_before(self) -> int:
-        """Return the number of chunks of the namespace before this transaction."""
-        found = find_namespace(self._db, self._name)
-        return found.chunks if found else 0
+        """Return the number of chunks that the graph had before this transaction, and that writes deferred."""
+        return int(self._db.one("count_graph_chunks", {"namespace": self._namespace}) or 0)
 
     def _deferred_chunks(self) -> list[int]:
         return [chunk for (chunk,) in self._run_deferred("deferred_chunks")]

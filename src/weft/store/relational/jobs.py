@@ -32,11 +32,11 @@ class RelationalJobs:
     def enqueue(self, jobs: Sequence[Job]) -> None:
         if not jobs:
             return
-        with self._connections.write(self._name) as db:
+        with self._connections.write(self._name, settled=False) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             db.run("forget_jobs", {"namespace": namespace, "at": db.one("read_clock")})
-            for job in jobs:
+            for job in sorted(jobs, key=lambda job: job.id):  # a writer of documents locks jobs in this order
                 key = {"namespace": namespace, "id": job.id, "run": job.run, "recipe": job.recipe}
                 key["content_hash"] = job.content_hash
                 db.run("adopt_job", key)

@@ -12,7 +12,6 @@ transactions, and ranks by keywords and by vectors.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -103,6 +102,9 @@ class Session(Protocol):
 
     def count_parts(self, namespace: Namespace) -> int:
         """Return the number of parts that the text of a namespace is divided into."""
+
+    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
+        """Return the numbers of documents and chunks in the outboxes of a namespace with several parts."""
 
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""
@@ -200,12 +202,13 @@ class Session(Protocol):
         """Return the number of chunks that contain each term; absent terms are left out."""
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
     ) -> dict[str, set[int]]:
         """
         Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
 
-        Chunks with the number `before` and larger ones are left out.
+        With `before`, the number of the first new chunk, return the chunks that earlier transactions added to the
+        graph. New ones may be among them.
         """
 
     # consistency
@@ -240,13 +243,14 @@ class Connections(Protocol):
         """Open a reading session for whole tables: pages read once do not stay in memory."""
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
     ) -> AbstractContextManager[Session]:
         """
         Open a session that is committed unless an exception is raised; other writers of the namespace wait.
 
         With `nested`, use the current transaction of this thread, if any. Without `exclusive`, do not wait for other
-        writers of the namespace; the statements must skip locked rows. With `defer_indexes`, `create_indexes` follows.
+        writers of the namespace; the statements must skip locked rows. Without `settled`, documents may be written at
+        the same time in a namespace with several parts, and its graph may lag behind their text.
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:

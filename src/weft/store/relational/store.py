@@ -79,7 +79,7 @@ class RelationalStore:
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
-        with self._connections.write(self._namespace, defer_indexes=defer_graph) as db:
+        with self._connections.write(self._namespace) as db:
             self._write(db, batches, done=done, defer_graph=defer_graph)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
@@ -105,6 +105,9 @@ class RelationalStore:
                 db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
         self._connections.pack()
         self._connections.create_indexes(self._namespace)
+
+    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
+        return [list(document_ids)]
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
@@ -287,6 +290,7 @@ class RelationalStore:
             key = {"namespace": found.key}
             active = find_active_model(db, found.key)
             methods = db.describe_search(found.key, model=active.number if active else None)
+            waiting_documents, waiting_chunks = db.count_waiting(found.key)
             return StoreStats(
                 documents=db.one("count_documents", key),
                 chunks=found.chunks,
@@ -294,6 +298,8 @@ class RelationalStore:
                 vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
                 generation=found.generation,
                 parts=db.count_parts(found.key),
+                waiting_documents=waiting_documents,
+                waiting_chunks=waiting_chunks,
                 models=tuple(row.model for row in read_models(db, found.key)),
                 vector_search=methods.vectors,
                 keyword_search=methods.keywords,

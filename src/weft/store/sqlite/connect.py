@@ -107,7 +107,7 @@ class Connections:
                 _roll_back(db)
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
     ) -> AbstractContextManager[SqliteSession]:
         """
         Open a session that is committed unless an exception is raised. A file has one writer at a time.

@@ -90,6 +90,9 @@ class SqliteSession:
     def count_parts(self, namespace: Namespace) -> int:
         return 1
 
+    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
+        return 0, 0
+
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
 
@@ -211,12 +214,13 @@ class SqliteSession:
         return {term: count for term in terms if (count := counts[namespace, term])}
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float = math.inf
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
     ) -> dict[str, set[int]]:
+        end = math.inf if before is None else before
         terms = {term for groups in wanted.values() for group in groups for term in group}
         counts = self.count_terms(namespace, terms)
         return {
-            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts, before=before)
+            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts, before=end)
             for name, groups in wanted.items()
         }
 

@@ -15,7 +15,7 @@ CREATE SEQUENCE weft.number;
 CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
-    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
+    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25; with several parts: of those in the graph
     length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
     parts integer NOT NULL DEFAULT 1,      -- number of parts that the text is divided into; 0: a part
     stamp bigint NOT NULL DEFAULT 0        -- random number of the last write: two histories never share one
@@ -196,6 +196,17 @@ CREATE TABLE weft.entity_vector (
     PRIMARY KEY (namespace, model, chunk, key)
 ) /* by namespace */;
 
+-- Outbox of a part: what its documents state, until the graph has it. Rows are written and deleted, never changed.
+CREATE TABLE weft.outbox (
+    namespace text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'), -- order of the writes of a part
+    document text COLLATE "C" NOT NULL,    -- id of the document
+    chunks integer NOT NULL,               -- number of its chunks that are not in the graph
+    removed text[] COLLATE "C" NOT NULL,   -- ids of chunks that the write deleted
+    statements text COLLATE "C" NOT NULL,  -- JSON object; empty: the document was deleted
+    PRIMARY KEY (namespace, number)
+) /* by namespace */;
+
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE weft.edit (
     namespace text COLLATE "C" NOT NULL,
@@ -348,6 +359,7 @@ ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.outbox ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
@@ -501,6 +513,10 @@ CREATE POLICY one_namespace ON weft.relation USING (namespace = current_setting(
 ALTER TABLE weft.entity_vector ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.entity_vector FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.entity_vector USING (namespace = current_setting('weft.namespace', TRUE));
+
+ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.outbox FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.outbox USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.edit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.edit FORCE ROW LEVEL SECURITY;

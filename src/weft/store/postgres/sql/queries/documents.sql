@@ -52,14 +52,14 @@ INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO
 -- name: write_parted_namespace
 INSERT INTO weft.namespace (namespace, parts) VALUES (:name, :parts) ON CONFLICT (namespace) DO NOTHING;
 
+-- name: count_graph_chunks
+SELECT chunks FROM weft.namespace WHERE namespace = :namespace;
+
 -- name: touch_namespace
 UPDATE weft.namespace
 SET generation = generation + 1, stamp = :stamp, chunks = chunks + :chunks, length = length + :length
 WHERE namespace = :namespace
 RETURNING chunks, generation;
-
--- name: touch_part
-UPDATE weft.namespace SET chunks = chunks + :chunks, length = length + :length WHERE namespace = :namespace;
 
 -- name: list_namespaces
 SELECT namespace FROM weft.namespace WHERE parts > 0 ORDER BY namespace;
@@ -83,7 +83,7 @@ ON CONFLICT (namespace, id) DO UPDATE SET
 RETURNING number;
 
 -- name: write_document_at
--- The same in a part, under the number that the home gave.
+-- The same in the home, under the number that the part gave.
 INSERT INTO weft.document (namespace, number, id, source, title, metadata, content_hash, unit)
 VALUES (:namespace, :number, :id, :source, :title, :metadata, :content_hash, :unit)
 ON CONFLICT (namespace, id) DO UPDATE SET
@@ -212,7 +212,7 @@ VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, 
 RETURNING number;
 
 -- name: write_chunk_at
--- The same in a part, under the number that the home gave.
+-- The same in the home, under the number that the part gave.
 INSERT INTO weft.chunk (namespace, number, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
 VALUES (:namespace, :number, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
