@@ -245,8 +245,8 @@ class Variants:
             ),
         )
         run(
-            "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason, mentions, chunks, head)"
-            " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO entity (number, namespace, hash, key, strong, alias_of, reason, mentions, chunks, head)"
+            " VALUES (?1, 1, unhex(substr(?2, 2)), ?3, ?4, nullif(?5, ?3), ?6, ?7, ?8, ?9)",
             (
                 (
                     entity(n),

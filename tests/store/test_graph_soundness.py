@@ -114,13 +114,13 @@ ONE = "(source, target, code) = (SELECT source, target, code FROM relation WHERE
 DAMAGE = {
     "entities lost": ("DELETE FROM entity WHERE key = 'ledger'", "1 entity is missing"),
     "an entity nobody named": (
-        "INSERT INTO entity (namespace, id, key, strong, same_as, reason) VALUES (1, 'e0', 'ghost', 1, 'ghost', '')",
+        "INSERT INTO entity (namespace, hash, key, strong, reason) VALUES (1, x'e0', 'ghost', 1, '')",
         "1 entity should not exist",
     ),
     "weak for strong": ("UPDATE entity SET strong = 1 - strong WHERE key = 'night shift'", "1 entity is wrong"),
-    "merged by nobody": ("UPDATE entity SET same_as = 'paris' WHERE key = 'ledger'", "1 entity is wrong"),
+    "merged by nobody": ("UPDATE entity SET alias_of = 'paris' WHERE key = 'ledger'", "1 entity is wrong"),
     "another reason": ("UPDATE entity SET reason = 'because' WHERE key = 'as'", "1 entity is wrong"),
-    "another id": ("UPDATE entity SET id = 'e1' WHERE key = 'as'", "1 entity is wrong"),
+    "another id": ("UPDATE entity SET hash = x'e1' WHERE key = 'as'", "1 entity is wrong"),
     "counts": (
         "UPDATE entity SET mentions = mentions + 1, chunks = 99 WHERE key IN ('ledger', 'paris')",
         "2 entities have a wrong number of mentions",
@@ -230,8 +230,8 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
     damage(path, "INSERT INTO name VALUES (1, 1, 'a', NULL), (2, 1, 'b', NULL)")
     damage(
         path,
-        "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason)"
-        " VALUES (1, 1, 'e1', 'a', 1, 'a', ''), (2, 1, 'e2', 'b', 1, 'b', '')",
+        "INSERT INTO entity (number, namespace, hash, key, strong, reason)"
+        " VALUES (1, 1, x'e1', 'a', 1, ''), (2, 1, x'e2', 'b', 1, '')",
     )
     damage(path, "INSERT INTO relation VALUES (1, 2, 1, 2.0, 1, 0, x'01')")
 

@@ -26,6 +26,9 @@ OTHERWISE = {
         "INSERT INTO entity (namespace, id, key, strong, same_as, reason) VALUES (1, 'e0', 'ghost', TRUE, 'ghost', '')"
     ),
     "weak for strong": "UPDATE entity SET strong = NOT strong WHERE key = 'night shift'",
+    "merged by nobody": "UPDATE entity SET same_as = 'paris' WHERE key = 'ledger'",
+    "another id": "UPDATE entity SET id = 'e1' WHERE key = 'as'",
+    "wrong place": "UPDATE relation SET place = 1 WHERE type = 'near'",
     "about nothing": "UPDATE mention SET about = FALSE",
     "a mention nobody made": f"INSERT INTO mention VALUES (1, {PARIS}, {STRAY}, 1, FALSE, 0)",
     "derived claims lost": f"DELETE FROM claim WHERE origin = '*' AND source = {PARIS}",

@@ -111,7 +111,7 @@ HUB = {
         ),
         "as many as it has names",
     ),
-    ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
+    ("entity", "namespace alias_of"): {"other_names": "as many as it has names"},
     ("relation", "source"): dict.fromkeys(
         ("count_relations", "all_relations", "all_packed_claims", "all_pairs"), "stats, check"
     ),

@@ -116,7 +116,7 @@ def read_steps(statements: str) -> list[Step]:
 def _migrate(db: apsw.Connection, path: str, *, on_step: Progress) -> Change:
     add_migration_functions(db)
     migrations = load_migrations("sqlite")
-    with _alone(db, path):
+    with _alone(db, path), _without_foreign_keys(db):
         before = _complete_schema(_state(db)[0])
         position = _read_position(db)
         done, total = 0, _count_rows(db, position)
@@ -188,6 +188,16 @@ def _count_rows(db: apsw.Connection, position: Position | None) -> int:
             elif db.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (step.table, step.column)).get:
                 total += int(db.execute(_REST.format(*step[1:]), {"after": after}).get)
     return total
+
+
+@contextmanager
+def _without_foreign_keys(db: apsw.Connection) -> Iterator[None]:
+    """Keep rows that refer to a table which a step replaces: dropping it would delete them."""
+    db.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        db.execute("PRAGMA foreign_keys = ON")
 
 
 @contextmanager

@@ -186,22 +186,24 @@ CREATE INDEX claim_by_target ON claim (target);
 CREATE TABLE entity (
     number INTEGER PRIMARY KEY,            -- that of its key in `name`
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
-    id TEXT NOT NULL,
+    hash BLOB NOT NULL,                    -- the id without its first letter
     key TEXT NOT NULL,
     strong INTEGER NOT NULL,
-    same_as TEXT NOT NULL,                 -- key of the entity it is an alias of, or its own
+    alias_of TEXT,                         -- key of the entity it is an alias of; NULL: it is none
     reason TEXT NOT NULL,                  -- reason of the alias
     mentions INTEGER NOT NULL DEFAULT 0,
     chunks INTEGER NOT NULL DEFAULT 0,
     head INTEGER NOT NULL DEFAULT 0,       -- number of the entity at the end of the same_as chain
+    id TEXT AS ('e' || lower(hex(hash))),
+    same_as TEXT AS (coalesce(alias_of, key)),
     UNIQUE (namespace, key),
-    UNIQUE (namespace, id)
+    UNIQUE (namespace, hash)
 ) STRICT;
 
-CREATE INDEX entity_by_same ON entity (namespace, same_as) WHERE same_as <> key;
+CREATE INDEX entity_by_same ON entity (namespace, alias_of) WHERE alias_of IS NOT NULL;
 CREATE INDEX entity_by_head ON entity (head);
 CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
-CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
+CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND alias_of IS NULL;
 
 CREATE TABLE mention (
     entity INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,

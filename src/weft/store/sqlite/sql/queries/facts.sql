@@ -106,7 +106,7 @@ SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '')
 SELECT sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id
 FROM (
     SELECT n.key FROM entity AS h CROSS JOIN entity AS n ON n.head = h.number
-    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+    WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
     UNION ALL
     SELECT value FROM json_each(:keys)
 ) AS e CROSS JOIN fact AS f

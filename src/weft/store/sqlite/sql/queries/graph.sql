@@ -210,12 +210,13 @@ CROSS JOIN entity AS e INDEXED BY entity_by_letters
 
 -- name: write_entity
 -- An entity has the number of its key.
-INSERT INTO entity (number, namespace, id, key, strong, same_as, reason)
+INSERT INTO entity (number, namespace, hash, key, strong, alias_of, reason)
 VALUES (
-    (SELECT number FROM name WHERE namespace = :namespace AND key = :key), :namespace, :id, :key, :strong, :same_as, :reason
+    (SELECT number FROM name WHERE namespace = :namespace AND key = :key), :namespace, unhex(substr(:id, 2)), :key, :strong,
+    nullif(:same_as, :key), :reason
 )
 ON CONFLICT (namespace, key) DO UPDATE SET
-    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
+    strong = excluded.strong, alias_of = excluded.alias_of, reason = excluded.reason;
 
 -- name: write_head
 UPDATE entity SET head = :head WHERE number = :number;
@@ -329,7 +330,7 @@ SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN 
 
 -- name: names_by_id
 SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 ORDER BY e.key;
 
 -- name: ids_by_key
@@ -339,7 +340,8 @@ CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
 CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: keys_by_id
-SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+SELECT id, key FROM entity
+WHERE namespace = :namespace AND hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: known_entities
 -- For each key: its entity, number of mentioning chunks under all names, number of defining chunks up to a limit, and
@@ -367,7 +369,7 @@ SELECT h.id, coalesce(
     h.key
 )
 FROM entity AS e JOIN entity AS h ON h.number = e.head
-WHERE e.namespace = :namespace AND e.id IN (SELECT value FROM json_each(:ids));
+WHERE e.namespace = :namespace AND e.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: entity_cards
 -- For each key: its entity and the aliases of that, in order. The description is the first one; if a model wrote any,
@@ -408,7 +410,7 @@ CROSS JOIN entity AS h ON h.number = e.head;
 -- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
 WITH RECURSIVE named (id, number) AS (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
-    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+    WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 ),
 said (id, number, extractor) AS (
     SELECT id, number, (
@@ -446,7 +448,7 @@ FROM name AS w
 WHERE w.namespace = :namespace AND w.key = :key;
 
 -- name: other_names
-SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
+SELECT key FROM entity WHERE namespace = :namespace AND alias_of IN (SELECT value FROM json_each(:keys));
 
 -- name: links_of
 -- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
@@ -487,7 +489,7 @@ SELECT h.id, e.chunks, e.strong, (
     CROSS JOIN entity AS o ON o.number = r.other CROSS JOIN entity AS oh ON oh.number = o.head
 )
 FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: mentions_in
 -- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
@@ -534,13 +536,13 @@ SELECT
     ),
     e.number
 FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: relations_between
 -- Relations under any name. Each pair is looked up, because a hub has too many relations to scan.
 WITH named (id, number) AS MATERIALIZED (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
-    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+    WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 )
 SELECT s.id, t.id, r.type, r.weight
 FROM named AS s CROSS JOIN named AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
@@ -549,11 +551,11 @@ FROM named AS s CROSS JOIN named AS t CROSS JOIN relation AS r ON r.source = s.n
 -- Relations under any name between one list of entities and another, in both directions.
 WITH near (id, number) AS MATERIALIZED (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
-    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+    WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 ),
 far (id, number) AS MATERIALIZED (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
-    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:others))
+    WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:others))
 )
 SELECT s.id, t.id, r.type, r.weight
 FROM near AS s CROSS JOIN far AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number
@@ -640,10 +642,10 @@ ORDER BY key
 LIMIT :limit;
 
 -- name: has_entities
-SELECT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND same_as = key AND strong);
+SELECT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND alias_of IS NULL AND strong);
 
 -- name: top_entities
-SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
+SELECT key FROM entity WHERE namespace = :namespace AND alias_of IS NULL AND strong ORDER BY chunks DESC, key LIMIT :limit;
 
 -- name: delete_entity_vectors
 -- Deletes vectors of names that the document no longer describes, unless an import describes them.
