@@ -23,6 +23,8 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
                  sources that keeps a tenth.
     --cpu        print the processor time of every question instead of latencies
     --profile    print the time and number of calls of each statement of the questions of `mix`
+    --paired     print only the latency of `mix` with read indexes divided by that of SQLite. Each question is asked of
+                 both in turn, so that other load of the machine affects both. Needs stores that `--keep` has filled.
     --processor  print only the processor time of each search on the server, for busy machines. With `--keep`, the
                  second run measures the store of the first.
 """
@@ -188,6 +190,26 @@ def processor_times(database: Database, db: str, asked: Questions, *, repeat: in
             rows.append({"search": name, "server": f"{server:.1f}", "client": f"{client:.1f}"})
         counted = count_statements(engine, asked.plain, profile=False)
     return [*rows, {"search": "statements of mix", "server": counted, "client": ""}]
+
+
+def paired(path: str, dsn: str, asked: Questions, *, index_dir: str, repeat: int) -> str:
+    """Return the latencies of `mix` of a file and of a server with read indexes, and the median of their ratios."""
+    spent: dict[str, list[float]] = {"SQLite": [], INDEXED: []}
+    with (
+        Engine(read_settings({"store.db": path}), embedder=EMBEDDER) as file,
+        Engine(read_settings({"store.db": dsn, "store.index_dir": index_dir}), embedder=EMBEDDER) as server,
+    ):
+        fill_indexes(server.database)
+        for number in range(repeat + 1):
+            for question in asked.plain:
+                for name, engine in (("SQLite", file), (INDEXED, server)):
+                    start = time.perf_counter()
+                    answer = engine.query(question, method="mix")
+                    if number:
+                        spent[name].append((time.perf_counter() - start) * 1000 - answer.timings["embed"])
+    lines = [f"{name}: {median(times):.1f} / {quantiles(times, n=20)[-1]:.1f}" for name, times in spent.items()]
+    ratios = quantiles([b / a for a, b in zip(*spent.values(), strict=True)], n=4)
+    return "\n".join([*lines, f"ratio: {ratios[1]:.2f} (quartiles {ratios[0]:.2f} and {ratios[2]:.2f})"])
 
 
 def searches(store: Store, engine: Engine, asked: Questions) -> dict[str, Callable[[str], object]]:
@@ -394,6 +416,7 @@ def main() -> None:
     parser.add_argument("--file", default="", metavar="FILE")
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--paired", action="store_true")
     parser.add_argument("--processor", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -438,6 +461,10 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
     from weft.store.postgres.database import PostgresDatabase
 
     path = f"{folder}/{size}.db"
+    if arguments.paired:
+        asked = made_questions(size)
+        print(paired(path, dsn, asked, index_dir=f"{folder}/indexes", repeat=arguments.repeat), flush=True)
+        return
     if not arguments.keep:
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
