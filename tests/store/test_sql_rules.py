@@ -43,7 +43,6 @@ ONLY_SQLITE = {
     "delete_unused_names": "numbers of keys",
     "name_numbers": "numbers of keys",
     "write_names": "numbers of keys",
-    "write_new_nomination": "places of nominations",
     "entities_at": "read indexes beside the file",
     "entities_between": "read indexes beside the file",
     "given_numbers": "read indexes beside the file",
