@@ -47,7 +47,9 @@ MAX_ENTRY_FREQUENCY = 15
 """Largest frequency of an entry. More frequent terms have several entries."""
 
 _ENTRY_TYPE = np.dtype("<u2")
-_LENGTH_TYPE = np.dtype([(name, "<u2") for name in "abcd"])
+_LENGTH_TYPE = np.dtype("<u8")
+"""Four entries of a length."""
+_NIBBLES = np.uint64(1 << 60 | 1 << 40 | 1 << 20 | 1)
 
 
 class TermChanges:
@@ -278,12 +280,13 @@ def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArr
 def _read_lengths(db: Session, namespace: Namespace, *, highest: int) -> NDArray[np.float64]:
     """Return the lengths of the chunks of a namespace up to a number, indexed by number."""
     rows = db.run("term_postings", {"namespace": namespace, "term": LENGTHS})
-    lengths = np.zeros(max(highest, CHUNKS_PER_BLOCK * max((block + 1 for block, _ in rows), default=0)) + 1)
-    for block, entries in rows:
-        parts = read_entries([entries], _LENGTH_TYPE)
-        places = CHUNKS_PER_BLOCK * block + (parts["a"] >> 4).astype(np.int64)
-        high, low = (parts["a"] & 15) << 12 | (parts["b"] & 15) << 8, (parts["c"] & 15) << 4 | parts["d"] & 15
-        lengths[places] = high | low
+    entries = read_entries([blob for _, blob in rows], _LENGTH_TYPE)
+    firsts = [CHUNKS_PER_BLOCK * block for block, _ in rows]
+    numbers = np.repeat(firsts, [len(blob) // 8 for _, blob in rows]).astype(np.int64)
+    numbers += (entries >> np.uint64(4) & np.uint64(0xFFF)).astype(np.int64)
+    lengths = np.zeros(max(highest, *numbers[-1:].tolist(), 0) + 1)
+    # the product has the lowest four bits of each entry in its highest 16 bits, in order
+    lengths[numbers] = (entries & np.uint64(0x000F000F000F000F)) * _NIBBLES >> np.uint64(48)
     return lengths
 
 
