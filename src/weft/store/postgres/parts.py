@@ -118,7 +118,7 @@ class PartedSession(PostgresSession):
             case "write_namespace":
                 return self.create(values["name"], parts=DEFAULT_PARTS)
             case "delete_namespace":
-                for part in self._names(values["name"]):
+                for part in sorted(self._names(values["name"])):  # in the order of locks
                     self._run_here(name, {"name": part})
         if name not in ("find_namespace", "lock_namespace", "try_namespace"):
             return self._run_here(name, values, dimension=dimension)

@@ -35,13 +35,14 @@ class RelationalJobs:
         with self._connections.write(self._name, settled=False) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
-            db.run("forget_jobs", {"namespace": namespace, "at": db.one("read_clock")})
             for job in sorted(jobs, key=lambda job: job.id):  # a writer of documents locks jobs in this order
                 key = {"namespace": namespace, "id": job.id, "run": job.run, "recipe": job.recipe}
                 key["content_hash"] = job.content_hash
                 db.run("adopt_job", key)
                 if not db.changes():
                     db.run("write_job", {**key, "source": job.source, "payload": job.payload})
+            expired = db.run("expired_jobs", {"namespace": namespace, "at": db.one("read_clock")})
+            _change(db, "delete_jobs", namespace, [id for (id,) in expired])
 
     def claim(self, worker: str, *, recipe: str, limit: int, lease: float, attempts: int) -> list[Job]:
         with self._connections.write(self._name, exclusive=False) as db:

@@ -1,5 +1,6 @@
 -- Job queue. Transactions without the namespace lock skip rows that others have locked; they never wait, so there is
--- no deadlock.
+-- no deadlock. Two kinds wait for each other, and lock jobs by id: those that enqueue, and writers of documents in
+-- several parts (`lock_jobs`).
 
 -- name: read_clock
 SELECT extract(EPOCH FROM now())::double precision;
@@ -73,8 +74,8 @@ WHERE namespace = :namespace AND state <> 'done'
 -- name: withdraw_jobs
 DELETE FROM weft.job WHERE namespace = :namespace AND run = :run AND state = :state;
 
--- name: forget_jobs
-DELETE FROM weft.job WHERE namespace = :namespace AND state = 'done' AND expires <= :at;
+-- name: expired_jobs
+SELECT id FROM weft.job WHERE namespace = :namespace AND state = 'done' AND expires <= :at FOR UPDATE SKIP LOCKED;
 
 -- name: failed_jobs
 SELECT id, run, source, content_hash, recipe, attempts, error FROM weft.job

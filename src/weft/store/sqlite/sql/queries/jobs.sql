@@ -68,8 +68,8 @@ WHERE namespace = :namespace AND state <> 'done' AND id IN (SELECT value FROM js
 -- name: withdraw_jobs
 DELETE FROM job WHERE namespace = :namespace AND run = :run AND state = :state;
 
--- name: forget_jobs
-DELETE FROM job WHERE namespace = :namespace AND state = 'done' AND expires <= :at;
+-- name: expired_jobs
+SELECT id FROM job WHERE namespace = :namespace AND state = 'done' AND expires <= :at;
 
 -- name: failed_jobs
 SELECT id, run, source, content_hash, recipe, attempts, error FROM job
