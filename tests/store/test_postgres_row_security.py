@@ -118,10 +118,10 @@ def test_a_role_that_may_not_create_an_index_gets_a_warning(postgres_dsn, caplog
     """Vectors of a new dimension are compared one by one."""
     with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role:
         database = PostgresDatabase(role)
-        database.store("mine").write_model(replace(MODEL, dimension=11))
+        database.store("mine").write_model(replace(MODEL, dimension=17))
         database.close()
 
-    assert "no vector index of dimension 11" in caplog.text
+    assert "no vector index of dimension 17" in caplog.text
 
 
 def relations(db):
