@@ -9,6 +9,7 @@ from graph_making import batch_of, view
 
 from weft.extract.mentions import find_mentions
 from weft.extract.names import LazyWords, NameSet
+from weft.store.mention_readers import reader_pool
 from weft.store.mention_readers.reader_pool import COMMAND, ReaderPool, TextBatch
 from weft.store.relational import graph_mentions
 from weft.store.sqlite.database import SqliteDatabase
@@ -72,6 +73,18 @@ def test_nothing_is_lost_if_processes_fail(program):
         pool.close()
     assert found.keys() == TEXTS.keys()
     assert found[1].counts["paris"] == 2
+
+
+def test_no_error_of_a_thread_loses_texts(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(reader_pool, "_receive", fail)
+    pool = ReaderPool(2)
+    try:
+        assert read_all(pool, read).keys() == TEXTS.keys()
+    finally:
+        pool.close()
 
 
 def test_without_processes_everything_is_read_here():

@@ -1,6 +1,7 @@
 """Writers of different parts do not wait for each other, and the graph follows the text from an outbox."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event, Thread
 
 import psycopg
@@ -15,7 +16,9 @@ from test_parts import rankings, texts
 from weft.errors import InputError
 from weft.records import Done, Extraction, Filter, Job, JobResult, Nomination
 from weft.store.memory.store import MemoryDatabase
+from weft.store.postgres import store as postgres_store
 from weft.store.postgres.database import PostgresDatabase
+from weft.store.postgres.outbox_entries import accepts
 from weft.store.postgres.part_names import part_of
 from weft.store.postgres.store import PostgresStore
 from weft.text.analyzer import query_terms
@@ -260,3 +263,49 @@ def test_documents_are_divided_by_part(store):
 
     assert sorted(store.divide(ids)) == sorted([id] for id in ids)
     assert MemoryDatabase().store("default").divide(ids) == [ids]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no graph"), psycopg.OperationalError("connection lost")])
+def test_an_error_of_the_graph_does_not_repeat_what_is_committed(store, monkeypatch, caplog, error):
+    """The text is committed; the next settler adds it to the graph."""
+
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(postgres_store, "settle_some", fail)
+        store.write(batch_of("Paris", ["A city."]), batch_of("Lyon", ["Near Paris."]))
+        assert store.delete([document_id("default", "Lyon")]) == 1
+    assert "was not updated" in caplog.text
+    store.settle_graph()
+    assert store.graph.find_entities(["paris"])["paris"].chunks == 1
+
+
+def test_a_settler_adds_what_was_written_meanwhile(database, store, monkeypatch):
+    """The other writer found the home locked and has returned."""
+    other, has_written = database.store("default"), []
+    settle_some = postgres_store.settle_some
+
+    def write_too(db, namespace, *, last):
+        found = settle_some(db, namespace, last=last)
+        if not found and not has_written:
+            has_written.append(True)
+            thread = Thread(target=other.write, args=(batch_of("Lyon", ["A city."]),))
+            thread.start()
+            thread.join(PATIENCE_S)
+        return found
+
+    monkeypatch.setattr(postgres_store, "settle_some", write_too)
+    store.write(batch_of("Paris", ["A city."]))
+    assert has_written
+    assert store.stats().waiting_documents == 0
+    assert "lyon" in store.graph.find_entities(["lyon"])
+
+
+def test_two_long_keys_are_too_long_for_a_relation():
+    key = "k" * 1100
+    batch = make_batch("Paris", texts=["A city."])
+    item = batch.chunks[0]
+    long = replace(item, extraction=Extraction(nominations=(Nomination(key=key, name="K", kind="name"),)))
+    assert accepts(batch, namespace="default")
+    assert not accepts(replace(batch, chunks=(long,)), namespace="default")

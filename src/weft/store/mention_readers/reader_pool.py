@@ -117,7 +117,7 @@ class ReaderPool:
                     self._answers.append((batch, mentions))
                     batch = None
                     self._changed.notify_all()
-        except (OSError, ValueError, IndexError, TypeError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the batch must not be lost
             logger.debug("a process that reads mentions failed: %s", error)
             with self._changed:
                 if batch is not None:

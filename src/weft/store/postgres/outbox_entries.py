@@ -101,6 +101,7 @@ def accepts(batch: Batch, *, namespace: str) -> bool:
         *(_size(c.source, c.target, c.type, c.extractor) for e in extractions for c in e.claims),
         *(_size(f.id, f.subject, f.predicate, f.object, f.source, f.supersedes) for f in batch.facts),
         *(_size(key) for key in batch.fact_vectors),
+        *(2 * _size(n.key) for e in extractions for n in e.nominations),  # a derived claim has two
     ]
     return rb"\u0000" not in text and max(sizes, default=0) <= MAX_INDEXED_BYTES
 

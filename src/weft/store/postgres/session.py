@@ -205,7 +205,7 @@ class PostgresSession:
 
     def is_usable(self) -> bool:
         """Return True if the transaction can run another statement."""
-        return self._db.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        return self._connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
 
     def changes(self) -> int:
         return self._changes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from random import sample
@@ -18,6 +19,8 @@ from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.jobs import discard_jobs, finish_jobs
 from weft.store.relational.retry import retry_once
 from weft.store.relational.store import RelationalStore
+
+logger = logging.getLogger(__name__)
 
 _Item = TypeVar("_Item")
 
@@ -44,7 +47,7 @@ class PostgresStore(RelationalStore):
                 self._write_text(db, batches, done=done)
                 settle_all(db, self._namespace)
         elif batches and not (defer_graph and self._server.defer(self._namespace, batches)):
-            self._settle(wait=False)
+            self._try_settle()
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._server.write_documents(self._namespace, document_ids) as db:
@@ -52,7 +55,7 @@ class PostgresStore(RelationalStore):
                 return self._delete(db, document_ids)
             deleted = self._delete_text(db, document_ids)
         if deleted:
-            self._settle(wait=False)
+            self._try_settle()
         return deleted
 
     def settle_graph(self, *, wait: bool = True) -> None:
@@ -60,13 +63,31 @@ class PostgresStore(RelationalStore):
         self._server.create_indexes(self._namespace)
 
     def _settle(self, *, wait: bool) -> None:
-        """Add the entries of now to the graph; without `wait`, only if no other process does so."""
+        """
+        Add all entries to the graph; without `wait`, only if no other process does so.
+
+        It ends when no entry has been added since: a writer that found the home locked relies on this process.
+        """
+        last = 0
+        while (now := self._last_entry()) > last:
+            last, has_entries = now, True
+            while has_entries:
+                with self._server.settle(self._namespace, wait=wait) as settler:
+                    if settler is None:
+                        return
+                    has_entries = settle_some(settler, self._namespace, last=last)
+
+    def _try_settle(self) -> None:
+        """Add entries to the graph after a commit. An error must not make the caller repeat what is committed."""
+        try:
+            self._settle(wait=False)
+        except Exception as error:  # noqa: BLE001 - the text is committed
+            logger.warning("the graph of namespace %r was not updated: %s", self._namespace, error)
+
+    def _last_entry(self) -> int:
+        """Return the number of the last entry; 0 without one."""
         with self._server.read(self._namespace) as db:
-            last = db.last_entry() if db.part_names(self._namespace) else 0
-        while last:  # entries that follow are left to their writers
-            with self._server.settle(self._namespace, wait=wait) as settler:
-                if settler is None or not settle_some(settler, self._namespace, last=last):
-                    return
+            return db.last_entry() if db.part_names(self._namespace) else 0
 
     def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
         with self._server.read(self._namespace) as db:

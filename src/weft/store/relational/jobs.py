@@ -75,7 +75,7 @@ class RelationalJobs:
             return _change(db, "release_jobs", namespace, _claimed(db, namespace, worker), back=0 if counted else 1)
 
     def withdraw(self, run: str) -> int:
-        with self._connections.write(self._name) as db:
+        with self._connections.write(self._name, settled=False) as db:
             values = {"namespace": db.namespace_key(self._name), "run": run}
             db.run("withdraw_jobs", {**values, "state": "done"})
             db.run("withdraw_jobs", {**values, "state": "waiting"})

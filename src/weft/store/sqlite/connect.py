@@ -154,12 +154,14 @@ class Connections:
         Rows are inserted between others, which leaves pages partly empty: a tenth of a new file, and more of a large
         one. Another process that writes, or a full disk, only prevents this.
         """
-        with self._turn() as db, contextlib.suppress(apsw.Error):
+        with self._turn() as db, contextlib.ExitStack() as after, contextlib.suppress(apsw.Error):
+            after.callback(db.set_busy_timeout, BUSY_TIMEOUT_MS)
             pages = int(db.execute("PRAGMA page_count").get)
             is_due = max(MIN_PACKED_PAGES, 2 * self._packed_pages) <= pages <= MAX_PACKED_PAGES
             if is_due and self._shared is None and not db.in_transaction:
                 self._packed_pages = pages
                 db.execute("VACUUM")
+                db.set_busy_timeout(0)  # a reader only prevents it; writers would wait for this one
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def create_indexes(self, namespace: str) -> None:
