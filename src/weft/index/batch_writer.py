@@ -47,7 +47,11 @@ COMMIT_SHARE = 0.1
 """Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
 
 MAX_GROUPS_BEHIND = 2
-"""Groups that a model faster than writing has not embedded yet: the one in its hands, and the one just planned."""
+"""
+Groups that a model faster than writing has not embedded yet: the one in its hands, and the one just planned.
+
+A few more small groups can wait for the interpreter lock.
+"""
 
 MAX_FIRST_LOAD_TEXTS = 2 * MAX_PENDING_TEXTS
 """
@@ -172,8 +176,9 @@ class BatchWriter:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
         # While the model is slower, there is time to keep the graph complete.
-        waiting = sum(not group.batches.done() for group in self._pending)
-        self._write(batches, defer_graph=self._is_first_load and waiting <= MAX_GROUPS_BEHIND)
+        waiting = [group.size for group in self._pending if not group.batches.done()]
+        is_fast = len(waiting) <= MAX_GROUPS_BEHIND or sum(waiting) <= MAX_PENDING_TEXTS // 2
+        self._write(batches, defer_graph=self._is_first_load and is_fast)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)
