@@ -28,7 +28,7 @@ from weft.text.analyzer import count_terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
 
-PACKAGES = ("weft",)
+PACKAGES = ("weft-search",)
 NOTE = (
     "Weft: complete queries of the engine with the default settings, but with a gate that rejects nothing. "
     "`with graph` is `mix`. It fuses the 70 best chunks of each channel (txtai 100, the others 10). "
