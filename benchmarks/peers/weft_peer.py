@@ -36,8 +36,8 @@ NOTE = (
     "Nearly all of its memory is the mapped file (50 MiB are private at 100,000 chunks)"
 )
 
-GROUP = 64
-"""Documents in a transaction."""
+GROUP = 2048
+"""Documents in a transaction, as in a first load by `weft index`."""
 CARD = ModelCard(name="given/384", fingerprint="given-384", dimension=DIMENSION, floor=0.0)
 LINK = 8.0
 """Weight of a given pair, that of a link in a document."""
