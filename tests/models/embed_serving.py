@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -87,6 +88,7 @@ INTERRUPTIBLE = f"""
 import signal
 
 def hear(number, frame):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     print({HEARD!r}, end="", flush=True)
     raise KeyboardInterrupt
 
@@ -97,7 +99,7 @@ main()
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start `weft ARGUMENTS` in a process of its own; it prints `HEARD` when it handles Ctrl-C."""
+    """Start `weft ARGUMENTS` in a process of its own; it prints `HEARD` when it handles the first Ctrl-C."""
     line = [sys.executable, "-c", INTERRUPTIBLE, *arguments]
     return subprocess.Popen(
         line,
@@ -107,3 +109,16 @@ def start(*arguments: str) -> subprocess.Popen[str]:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
     )
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """
+    Press Ctrl-C until a process of `start` handles it.
+
+    Python misses a signal that arrives just before its main thread blocks on a lock, until the lock is free.
+    """
+    assert process.stdout
+    process.send_signal(signal.SIGINT)
+    while not select.select([process.stdout], [], [], 1.0)[0]:
+        process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == HEARD

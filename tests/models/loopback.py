@@ -80,7 +80,7 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
                 endpoint.busy += 1
                 endpoint.most = max(endpoint.most, endpoint.busy)
             if answer.until is not None:
-                answer.until.wait(60)
+                answer.until.wait(30)  # less than the client waits for a response
             time.sleep(answer.delay)
             with endpoint.lock:
                 endpoint.busy -= 1

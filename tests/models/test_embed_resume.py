@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from embed_serving import HEARD, MODEL, Weft, serve_embedder, settle, start, twice, vectors, weft, write_texts
+from embed_serving import MODEL, Weft, interrupt, serve_embedder, settle, start, twice, vectors, weft, write_texts
 from loopback import Answer, Endpoint, in_json
 
 from weft.errors import ModelError, ModelUnavailable
@@ -131,9 +130,7 @@ def test_an_interrupted_run_goes_on(
         process = start(*verb)
         while len(endpoint.requests) < 3 and process.poll() is None:
             time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        assert process.stdout
-        assert process.stdout.readline() == HEARD  # until then the requests under way stay unanswered
+        interrupt(process)  # until then the requests under way stay unanswered
         interrupted.set()
         _, said = process.communicate()
         made = len(endpoint.requests)
