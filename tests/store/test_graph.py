@@ -178,7 +178,11 @@ def test_a_deferred_graph_is_finished_by_whatever_comes_next(tmp_path):
             store.write(batch_of(source, texts), defer_graph=True)
         assert store.graph.find_entities(["lyon"]) == {}
         assert len(store.search_keyword(["lyon"], limit=9, where=Filter()).hits) == 2
+        waiting = store.stats()
+        assert waiting.waiting_documents == len(documents)
+        assert waiting.waiting_chunks == sum(len(texts) for _, texts in documents)
         then(store, database)
+        assert store.stats().waiting_documents == store.stats().waiting_chunks == 0
         if name == "delete":
             store.write(batch_of("Nice", ["Far from Paris."]))
         assert database.check() == []

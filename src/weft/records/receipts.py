@@ -106,7 +106,7 @@ class StoreStats:
     parts: int = 1
     """Number of parts that the text is divided into."""
     waiting_documents: int = 0
-    """Documents written or deleted that are not up to date in the graph; always 0 with one part."""
+    """Documents that are not up to date in the graph: of several parts, or of a first load that was killed."""
     waiting_chunks: int = 0
     """Chunks of these documents."""
 

@@ -104,7 +104,7 @@ class Session(Protocol):
         """Return the number of parts that the text of a namespace is divided into."""
 
     def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        """Return the numbers of documents and chunks in the outboxes of a namespace with several parts."""
+        """Return the numbers of documents and chunks that are not in the graph yet."""
 
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""

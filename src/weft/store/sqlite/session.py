@@ -91,7 +91,8 @@ class SqliteSession:
         return 1
 
     def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        return 0, 0
+        ((documents, chunks),) = self.run("count_deferred", {"namespace": namespace})
+        return documents, chunks
 
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""

@@ -20,6 +20,12 @@ UPDATE namespace SET deferred = NULL WHERE number = :namespace;
 -- name: deferred_chunks
 SELECT number FROM chunk WHERE number >= :chunk AND +namespace = :namespace;
 
+-- name: count_deferred
+-- Documents and chunks of a first load that are not in the graph yet.
+SELECT count(DISTINCT c.document), count(*)
+FROM namespace AS n CROSS JOIN chunk AS c ON c.number >= n.deferred AND +c.namespace = n.number
+WHERE n.number = :namespace;
+
 -- name: deferred_keys
 -- Keys that chunks nominate, and whether one of the nominations is of one of these kinds.
 SELECT w.key, max(n.kind IN (SELECT value FROM json_each(:kinds)))
