@@ -12,7 +12,10 @@ seconds exceeds the total.
     write, CPU         processor time of writing
     CPU                processor time of all stages but the model, in all processes; comparable on a busy machine
     CPU, writer        processor time of the process that writes, if the model runs elsewhere; it uses about one core
-    memory             maximum resident memory, private and mapped
+    read indexes, s    seconds from the last written document until the read indexes are complete
+    bytes/chunk        size of the store with its read indexes, and of these alone
+    memory             maximum resident memory of the process that writes, private and mapped; private memory of all
+                       processes together
     --into             index into a copy of an existing store, one row per store; `-` is an empty store
     --without-model    use random vectors, so that only reading and writing take time
     --device           run the model there (`models.device`); default: the CPU
@@ -82,10 +85,10 @@ class Clock:
 
 
 class Watch:
-    """Thread that samples the memory of this process four times a second."""
+    """Thread that samples the memory of this process and of its children four times a second."""
 
     def __init__(self) -> None:
-        self.own, self.mapped = 0, 0
+        self.own, self.mapped, self.all = 0, 0, 0
         self._ended = threading.Event()
         threading.Thread(target=self._look, daemon=True).start()
 
@@ -96,6 +99,13 @@ class Watch:
         while not self._ended.wait(0.25):
             own, mapped = memory()
             self.own, self.mapped = max(self.own, own), max(self.mapped, mapped)
+            self.all = max(self.all, own + sum(memory(child)[0] for child in find_children()))
+
+
+def find_children() -> list[int]:
+    """Return the ids of the processes that this one has started."""
+    files = Path("/proc/self/task").glob("*/children")
+    return [int(id) for file in files for id in file.read_text("ascii").split()]
 
 
 class Chance:
@@ -154,11 +164,11 @@ def table_bytes(path: Path, chunks: int) -> dict[str, str]:
     return {name: f"{size / chunks:,.0f}" for name, size in rows if size >= chunks}
 
 
-def store_bytes(path: Path) -> int:
-    """Return the size of a store, with the pages that are still in its log and the read indexes beside it."""
+def store_bytes(path: Path) -> tuple[int, int]:
+    """Return the size of a store with the pages that are still in its log, and the size of its read indexes."""
     db = apsw.Connection(str(path))
     pages = int(db.execute("PRAGMA page_count").get) * int(db.execute("PRAGMA page_size").get)
-    return pages + sum(file.stat().st_size for file in Path(f"{path}.index").glob("*"))
+    return pages, sum(file.stat().st_size for file in Path(f"{path}.index").glob("*"))
 
 
 def cpu_seconds() -> float:
@@ -194,30 +204,32 @@ def measure(
             watch, start, cpu, own = Watch(), time.perf_counter(), cpu_seconds(), time.process_time()
             receipt = engine.add(documents)
             whole, cpu, own = time.perf_counter() - start, cpu_seconds() - cpu, time.process_time() - own
-            watch.end()
-            chunks = receipt.chunks
-            per = {stage: f"{seconds / chunks * 1000:.1f}" for stage, seconds in clock.seconds.items()}
-            if tables:
-                print(
-                    to_table(
-                        [{"table": name, "bytes": size} for name, size in table_bytes(db, before + chunks).items()]
-                    )
-                )
-            return {
-                "chunks before": f"{before:,}",
-                "chunks": f"{chunks:,}",
-                "texts embedded": f"{receipt.embedded:,}",
-                "chunks/s": f"{chunks / whole:.1f}",
-                "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
-                **{stage: per.get(stage, "0") for stage in ("split, analyse", "extract", "model", "write")},
-                "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
-                "CPU": f"{(cpu - clock.work.get('model', 0.0)) / chunks * 1000:.1f}",
-                "CPU, writer": f"{own / chunks * 1000:.1f}" if device != "cpu" or not with_model else "–",
-                "bytes/chunk": f"{store_bytes(db) / (before + chunks):,.0f}" if not with_model else "–",
-                "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
-                "MB own": f"{watch.own:,}",
-                "MB mapped": f"{watch.mapped:,}",
-            }
+            ended = time.perf_counter()
+        indexes_seconds = time.perf_counter() - ended
+        watch.end()
+        chunks, total = receipt.chunks, before + receipt.chunks
+        per = {stage: f"{seconds / chunks * 1000:.1f}" for stage, seconds in clock.seconds.items()}
+        if tables:
+            print(to_table([{"table": name, "bytes": size} for name, size in table_bytes(db, total).items()]))
+        pages, indexes = store_bytes(db)
+        return {
+            "chunks before": f"{before:,}",
+            "chunks": f"{chunks:,}",
+            "texts embedded": f"{receipt.embedded:,}",
+            "chunks/s": f"{chunks / whole:.1f}",
+            "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
+            **{stage: per.get(stage, "0") for stage in ("split, analyse", "extract", "model", "write")},
+            "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
+            "CPU": f"{(cpu - clock.work.get('model', 0.0)) / chunks * 1000:.1f}",
+            "CPU, writer": f"{own / chunks * 1000:.1f}" if device != "cpu" or not with_model else "–",
+            "read indexes, s": f"{indexes_seconds:.1f}",
+            "bytes/chunk": f"{(pages + indexes) / total:,.0f}" if not with_model else "–",
+            "of these read indexes": f"{indexes / total:,.0f}" if not with_model else "–",
+            "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
+            "MB own": f"{watch.own:,}",
+            "MB mapped": f"{watch.mapped:,}",
+            "MB all processes": f"{watch.all:,}",
+        }
 
 
 def main() -> None:

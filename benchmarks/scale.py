@@ -54,10 +54,14 @@ def questions(count: int = QUESTIONS) -> list[str]:
     return [question for together in zip(*by_set, strict=False) for question in together][:count]
 
 
-def memory() -> tuple[int, int]:
-    """Return the private memory of this process, and its mapped files, in megabytes."""
+def memory(process: int | None = None) -> tuple[int, int]:
+    """Return the private memory of a process, and its mapped files, in megabytes. Default: this process."""
     held = dict.fromkeys(("RssAnon", "RssFile"), 0)
-    for line in Path("/proc/self/status").read_text("utf-8").splitlines():
+    try:
+        status = Path(f"/proc/{process or 'self'}/status").read_text("utf-8")
+    except OSError:  # it has ended
+        status = ""
+    for line in status.splitlines():
         name, _, value = line.partition(":")
         if name in held:
             held[name] = int(value.split()[0]) // 1024

@@ -39,7 +39,8 @@ A query (reader.py) runs inside one read transaction:
     5. too few left: ask for four times as many, then scan the file
 
 A background thread (builder.py) extends the indexes. It reads committed rows in short transactions, builds a segment
-from the unindexed rows together with the smaller segments before them, and then replaces the manifest.
+from the unindexed rows together with the smaller segments before them, and then replaces the manifest. For many rows
+it starts a process (builder_process.py, builder_main.py), which has an interpreter lock of its own.
 
 Namespaces below `reader.MIN_INDEXED_ROWS` have no index; their vectors stay in memory (resident_vectors.py).
 `weft check --deep` compares index results with a scan (verify.py). Design: docs/decisions/0019-read-indexes.md.

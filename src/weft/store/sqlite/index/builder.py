@@ -1,6 +1,8 @@
 """
 Background thread that builds and extends read indexes from committed rows, without blocking writers.
 
+Many rows are indexed in a process of their own (`builder_process.py`), because usearch keeps the interpreter lock.
+
 A new segment covers the unindexed rows and absorbs the small segments before it, so that few segments remain. Keyword
 segments of up to eight times the number of new rows are merged:
 
@@ -18,7 +20,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -32,7 +34,8 @@ from weft.store.read_index.postings_file import PostingArrays, read_postings
 from weft.store.read_index.postings_merge import invert_chunks, merge_postings
 from weft.store.read_index.segments import Manifest, Segment
 from weft.store.relational.session import Row, Session
-from weft.store.sqlite.index import reader
+from weft.store.sqlite.index import builder_process, reader
+from weft.store.sqlite.index.builder_process import CannotStart, extend_indexes
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import (
     Target,
@@ -83,11 +86,26 @@ DEBOUNCE_SECONDS = 1.0
 
 
 class _Source(Protocol):
+    @property
+    def path(self) -> str: ...
+
     def scan(self) -> AbstractContextManager[Session]: ...
 
 
 class _Cancelled(Exception):
     """The build was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """State of the index of one target."""
+
+    manifest: Manifest | None
+    """Manifest, if it belongs to the file."""
+    last: int
+    """Highest number of a row."""
+    pending: int
+    """Unindexed rows."""
 
 
 class IndexBuilder:
@@ -123,14 +141,18 @@ class IndexBuilder:
             self._closing.set()
         if self._thread is not None:
             if not self._wrote:
-                self._cancelled.set()
+                self.cancel()
             self._due.set()
             try:
                 self._thread.join()
             except KeyboardInterrupt:
-                self._cancelled.set()
+                self.cancel()
                 self._thread.join()
                 raise
+
+    def cancel(self) -> None:
+        """End the running build. The manifests stay as they are."""
+        self._cancelled.set()
 
     def _run(self) -> None:
         while self._due.wait():
@@ -138,7 +160,7 @@ class IndexBuilder:
             self._due.clear()
             is_last = self._closing.is_set()  # `close` during a check causes another check
             try:
-                self.catch_up(min_rows=self._min_rows())
+                self._catch_up_anywhere(min_rows=self._min_rows())
             except (WeftError, OSError, RuntimeError, ValueError) as error:
                 if str(error) != self._last_warning:  # the next request retries
                     logger.warning("cannot extend the read indexes: %s", error)
@@ -152,6 +174,34 @@ class IndexBuilder:
             return min(MIN_EXTENSION_ROWS_AT_EXIT, reader.MIN_EXTENSION_ROWS)
         queried, self._queried = self._queried, False
         return reader.MIN_EXTENSION_ROWS if queried else MAX_SEGMENT_VECTORS
+
+    def _catch_up_anywhere(self, *, min_rows: int) -> None:
+        """Extend all indexes, in another process if there are many unindexed rows."""
+        if self._has_many_rows(min_rows):
+            path = Path(self._source.path).absolute()
+            try:
+                extend_indexes(path, min_rows=min_rows, cancelled=self._cancelled)
+            except CannotStart:
+                logger.debug("cannot start a process that builds read indexes")
+            else:
+                return
+        self.catch_up(min_rows=min_rows)
+
+    def _has_many_rows(self, min_rows: int) -> bool:
+        """Return True if this process may extend an index by `MIN_PROCESS_ROWS` rows or more."""
+        least = max(min_rows, builder_process.MIN_PROCESS_ROWS)
+        with self._source.scan() as db:
+            targets = find_targets(db, min_rows=reader.MIN_INDEXED_ROWS) if self._indexes.is_usable else []
+            is_due = any(
+                can_index(target.kind)
+                and self._may_have_rows(db, target, least)
+                and self._read_progress(db, target).pending >= least
+                for target in targets
+            )
+        if not is_due or self._cancelled.is_set():
+            return False
+        with self._indexes.folder.build_lock() as is_locked:  # another process may be building
+            return is_locked
 
     def catch_up(self, *, min_rows: int | None = None) -> int:
         """
@@ -192,24 +242,28 @@ class IndexBuilder:
     def _extend(self, target: Target, *, min_rows: int) -> bool:
         folder = self._indexes.folder
         with self._source.scan() as db:
-            manifest = folder.read_manifest(target.name)
-            if manifest and not matches_file(db, target, manifest):
-                manifest = None
-            last, covered = last_number(db, target), manifest.high if manifest else 0
-            pending = count_rows(db, target, low=covered, high=last)
-            segments = manifest.segments if manifest else ()
+            progress = self._read_progress(db, target)
+            segments = progress.manifest.segments if progress.manifest else ()
             kept = live_segments(db, target, segments)
-        can_wait = manifest is not None or min_rows > reader.MIN_EXTENSION_ROWS
-        if can_wait and pending < min_rows and len(kept) == len(segments):
+        can_wait = progress.manifest is not None or min_rows > reader.MIN_EXTENSION_ROWS
+        if can_wait and progress.pending < min_rows and len(kept) == len(segments):
             return False
-        kept = _unmerged_segments(target, kept, pending=pending)
+        kept = _unmerged_segments(target, kept, pending=progress.pending)
         build = self._build_postings if target.kind == "keywords" else self._build_graphs
-        new_segments = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=last)
+        new_segments = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=progress.last)
         with self._source.scan() as db:
             (generation, *_), *_ = db.run("namespace_state", {"namespace": target.namespace}) or [(0,)]
         manifest = Manifest(dimension=target.dimension, generation=generation, segments=(*kept, *new_segments))
         folder.write_manifest(target.name, manifest)
         return True
+
+    def _read_progress(self, db: Session, target: Target) -> _Progress:
+        manifest = self._indexes.folder.read_manifest(target.name)
+        if manifest and not matches_file(db, target, manifest):
+            manifest = None
+        last = last_number(db, target)
+        pending = count_rows(db, target, low=manifest.high if manifest else 0, high=last)
+        return _Progress(manifest=manifest, last=last, pending=pending)
 
     def _check_wanted(self) -> None:
         if self._cancelled.is_set():
