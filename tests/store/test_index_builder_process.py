@@ -121,6 +121,17 @@ def test_errors_of_the_process_are_raised_with_their_reason(database):
         start(database, f"import os; sys.stdin.readline(); os.kill(os.getpid(), {signal.SIGKILL:d})")
 
 
+def test_a_process_of_another_version_opens_no_file(database, tmp_path):
+    """Weft may be upgraded while a server runs; the process would migrate or create the file."""
+    newer = "builder_main.load_migrations = lambda engine: {999: ''}\nbuilder_main.main()"
+    with pytest.raises(CannotStart):
+        start(database, newer)
+    gone = tmp_path / "gone.db"
+    with pytest.raises(OSError, match="cannot open"):
+        extend_indexes(gone, min_rows=1, cancelled=threading.Event(), command=command("builder_main.main()"))
+    assert not gone.exists()
+
+
 def test_a_cancelled_process_ends_without_an_index(database, tmp_path):
     """Ctrl-C at exit cancels; nothing is left in the folder."""
     mark, cancelled = tmp_path / "mark", threading.Event()

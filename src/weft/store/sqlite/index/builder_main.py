@@ -4,7 +4,8 @@ Process that builds large read indexes for another one. Each message is one line
     request     {"path": file, "min_rows": number}
     answer      {"changed": number of indexes} or {"error": text}
 
-It ends early if the other process closes the pipe.
+It ends early if the other process closes the pipe. It opens no file of another schema, which it would migrate: Weft
+may have been upgraded since the other process started.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Callable
 from contextlib import closing
 
 from weft.errors import WeftError
-from weft.store.sqlite.connect import Connections
+from weft.store.sql_files import load_migrations
+from weft.store.sqlite.connect import Connections, read_version
 
 
 def main() -> None:
@@ -33,6 +35,8 @@ def main() -> None:
 
 def build(path: str, *, min_rows: int) -> int:
     """Extend the indexes of a file; return how many were changed."""
+    if read_version(path) != max(load_migrations("sqlite")):
+        sys.exit("the file has another schema")
     with closing(Connections(path)) as connections:
         threading.Thread(target=_await_end, args=(connections.index_builder.cancel,), daemon=True).start()
         return connections.index_builder.catch_up(min_rows=min_rows)
