@@ -26,6 +26,9 @@ from weft.text.ids import entity_id
 MAX_LISTED_CHUNKS = 32
 """A few more than `describe` returns, so that some may be deleted."""
 
+MAX_KNOWN_IDS = 200_000
+"""Ids of chunks that a transaction keeps in memory, about 40 MB."""
+
 PLACE_BITS = 23
 """
 Bits of a tie-breaker of 32 bits that the file stores. SQLite stores such a number in three bytes.
@@ -50,6 +53,8 @@ class PackedClaims:
         self._removed: dict[Relation, list[int]] = defaultdict(list)
         self._places: dict[str, int] = {}
         """Stored tie-breakers of entities, by key."""
+        self._ids: dict[int, str] = {}
+        """Ids of chunks in long lists. A chunk is in the lists of many relations."""
 
     def replace(self, chunk: int, *, old: Iterable[Relation], new: Iterable[Relation]) -> set[Relation]:
         """Replace the derived relations of a chunk; return those that change."""
@@ -62,9 +67,9 @@ class PackedClaims:
 
     def write(self, pairs: Collection[Relation]) -> None:
         """Update relations from the collected claims and the stated ones."""
-        deleted: list[dict[str, Any]] = []
-        written: list[dict[str, Any]] = []
         for part in batched(sorted(pairs)):
+            deleted: list[dict[str, Any]] = []
+            written: list[dict[str, Any]] = []
             values = {"namespace": self._namespace, "pairs": json.dumps(part, ensure_ascii=False)}
             rows = self._db.run("packed_support", values)
             for source, target, type, source_key, target_key, packed, stated, weight in rows:  # hot loop
@@ -83,10 +88,11 @@ class PackedClaims:
                 ends["places"] = self._place(source_key) << PLACE_BITS | self._place(target_key)
                 ends["chunks"] = pack_chunks(claimed.numbers, size=claimed.size)
                 written.append(ends)
-        self._db.run_many("delete_relation", deleted)
-        self._db.run_many("write_packed_relation", written)
+            self._db.run_many("delete_relation", deleted)
+            self._db.run_many("write_packed_relation", written)
         self._added.clear()
         self._removed.clear()
+        self._ids.clear()
 
     def _place(self, key: str) -> int:
         place = self._places.get(key)
@@ -113,8 +119,12 @@ class PackedClaims:
 
     def _first(self, chunks: Collection[int]) -> list[int]:
         """Return the chunks with the smallest ids."""
-        values = {"namespace": self._namespace, "numbers": json.dumps(list(chunks))}
-        found = sorted((id, number) for number, id in self._db.run("chunk_ids", values))
+        if len(self._ids) > MAX_KNOWN_IDS:
+            self._ids.clear()
+        if unknown := [chunk for chunk in chunks if chunk not in self._ids]:
+            values = {"namespace": self._namespace, "numbers": json.dumps(unknown)}
+            self._ids.update(self._db.run("chunk_ids", values))
+        found = sorted((self._ids[chunk], chunk) for chunk in chunks if chunk in self._ids)
         return [number for _, number in found[:MAX_LISTED_CHUNKS]]
 
 
