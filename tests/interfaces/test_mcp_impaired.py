@@ -189,7 +189,7 @@ def test_a_server_follows_when_its_namespace_is_embedded_anew(tmp_path):
 
 def test_a_locked_file_is_an_answer_too(tmp_path, monkeypatch):
     """Writing waits, then says who is in the way; reading goes on."""
-    monkeypatch.setattr(connections, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(connections, "WRITER_TIMEOUT_MS", 50)
     settings = settings_for(fill(tmp_path / "weft.db"))
     other = apsw.Connection(str(tmp_path / "weft.db"))
     other.execute("BEGIN IMMEDIATE")

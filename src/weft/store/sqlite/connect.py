@@ -23,7 +23,14 @@ from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.session import SqliteSession
 
 BUSY_TIMEOUT_MS = 30_000
-"""Maximum wait for another writer, in milliseconds."""
+"""Maximum wait for another process that must end a transaction or close the file, in milliseconds."""
+
+WRITER_TIMEOUT_MS = 120_000
+"""
+Maximum wait for another writer, in milliseconds.
+
+A first load adds up to 16,384 chunks to the graph in one transaction: 49 s in a store of 450,000 chunks on ARM.
+"""
 
 MAX_MAPPED_BYTES = 1 << 34
 """
@@ -124,7 +131,11 @@ class Connections:
                 raise StoreError(message, hint="end the outer transaction first")
             self._map(db, 0)
             with _committing(db):  # covers BEGIN too: Ctrl-C while it waits must not leave the transaction open
-                db.execute("BEGIN IMMEDIATE")
+                db.set_busy_timeout(WRITER_TIMEOUT_MS)
+                try:
+                    db.execute("BEGIN IMMEDIATE")
+                finally:
+                    db.set_busy_timeout(BUSY_TIMEOUT_MS)
                 yield self._session(db)
             if self.indexes.is_usable and find_targets(self._session(db), min_rows=reader.MIN_INDEXED_ROWS):
                 self.index_builder.request(wrote=True)
