@@ -28,7 +28,7 @@ from weft.store.read_index import hnsw
 def wait_before_each_batch(*arguments):
     print("building", file=open(MARK, "w"), flush=True)
     for size in hnsw.add_vectors(*arguments):
-        time.sleep(1)
+        time.sleep(2)
         yield size
 
 builder.add_vectors = wait_before_each_batch
@@ -161,7 +161,7 @@ def test_the_process_ends_with_a_killed_parent(database, tmp_path):
     process.kill()
     process.wait()
 
-    deadline = time.monotonic() + 20  # the build itself would take longer
+    deadline = time.monotonic() + 45  # the build itself takes 50 seconds
     while not indexed.catch_up(database):
         assert time.monotonic() < deadline
         time.sleep(0.01)
