@@ -36,6 +36,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
@@ -104,8 +105,11 @@ class Watch:
 
 def find_children() -> list[int]:
     """Return the ids of the processes that this one has started."""
-    files = Path("/proc/self/task").glob("*/children")
-    return [int(id) for file in files for id in file.read_text("ascii").split()]
+    found: list[int] = []
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended
+            found += map(int, file.read_text("ascii").split())
+    return found
 
 
 class Chance:

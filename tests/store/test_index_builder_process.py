@@ -96,9 +96,21 @@ def test_no_process_is_started_while_another_one_builds(database, monkeypatch):
     assert search_methods(database) == ["exact; index not built yet"] * 3
 
 
-@pytest.mark.parametrize("broken", [("/nonexistent/python",), (sys.executable, "-c", "raise SystemExit(3)")])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        ("/nonexistent/python",),
+        ("",),
+        (sys.executable, "-c", "raise SystemExit(3)"),
+        (sys.executable, "-c", "import os; os.close(0)"),
+        (sys.executable, "-c", "print('another program', flush=True)"),
+        (sys.executable, "-c", "import time; time.sleep(600)"),
+    ],
+    ids=["missing", "unknown", "failing", "closing the pipe", "printing", "silent"],
+)
 def test_without_a_process_the_thread_builds(database, monkeypatch, broken):
     """An application without an interpreter of its own, or a system that forbids processes, still gets indexes."""
+    monkeypatch.setattr(builder_process, "MAX_START_SECONDS", 1.0)
     path = Path(database._connections.path)
     with pytest.raises(CannotStart):
         extend_indexes(path, min_rows=1, cancelled=threading.Event(), command=broken)
@@ -114,16 +126,18 @@ def test_without_a_process_the_thread_builds(database, monkeypatch, broken):
 
 def test_errors_of_the_process_are_raised_with_their_reason(database):
     """The thread logs them once and tries again with the next request."""
-    code = 'builder_main.build = lambda path, *, min_rows: open("/nonexistent/file")\nbuilder_main.main()'
+    failing = "builder_main.build = lambda *_, **__: {}\nbuilder_main.main()"
     with pytest.raises(OSError, match="nonexistent"):
-        start(database, code)
+        start(database, failing.format("open('/nonexistent/file')"))
+    with pytest.raises(OSError, match="MemoryError"):
+        start(database, failing.format("(_ for _ in ()).throw(MemoryError)"))
     with pytest.raises(OSError, match=f"exit code -{signal.SIGKILL:d}"):
-        start(database, f"import os; sys.stdin.readline(); os.kill(os.getpid(), {signal.SIGKILL:d})")
+        start(database, failing.format(f"builder_main.os.kill(builder_main.os.getpid(), {signal.SIGKILL:d})"))
 
 
 def test_a_process_of_another_version_opens_no_file(database, tmp_path):
     """Weft may be upgraded while a server runs; the process would migrate or create the file."""
-    newer = "builder_main.load_migrations = lambda engine: {999: ''}\nbuilder_main.main()"
+    newer = "builder_main.read_versions = lambda: [999, 4, 1]\nbuilder_main.main()"
     with pytest.raises(CannotStart):
         start(database, newer)
     gone = tmp_path / "gone.db"
@@ -168,7 +182,16 @@ def test_the_process_ends_with_a_killed_parent(database, tmp_path):
     same(database)
 
 
-def wait_for(path, seconds=60.0):
+def test_the_file_is_found_after_a_change_of_the_working_folder(tmp_path, monkeypatch):
+    """The path of the store may be relative."""
+    monkeypatch.chdir(tmp_path)
+    database = SqliteDatabase("weft.db")
+    monkeypatch.chdir("/")
+    assert database._connections.file == tmp_path / "weft.db"
+    database.close()
+
+
+def wait_for(path, seconds=180.0):
     """Wait until a file exists."""
     deadline = time.monotonic() + seconds
     while not path.exists():

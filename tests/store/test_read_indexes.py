@@ -271,9 +271,7 @@ def test_a_cancelled_build_stops(database, monkeypatch):
     """A process that only queried exits without finishing a graph."""
     fill(database.store("default"))
     index_builder = database._connections.index_builder
-    monkeypatch.setattr(
-        builder, "make_graph", lambda dimension: index_builder._cancelled.set() or make_graph(dimension)
-    )
+    monkeypatch.setattr(builder, "make_graph", lambda dimension: index_builder.cancelled.set() or make_graph(dimension))
 
     assert catch_up(database) == 0
     assert indexed.files(database, "vectors") == []
@@ -289,7 +287,7 @@ def test_ctrl_c_at_exit_cancels_the_build(tmp_path, monkeypatch):
 
     def make(dimension):
         building.set()
-        index_builder._cancelled.wait(30)
+        index_builder.cancelled.wait(30)
         return make_graph(dimension)
 
     def interrupted(thread, timeout=None):

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import threading
+import time
 from contextlib import closing, nullcontext
 from pathlib import Path
 
@@ -484,3 +485,21 @@ def test_a_session_that_ctrl_c_left_open_ends_silently(tmp_path, kind):
     database.close()
     del left_open
     gc.collect()  # an error here would be an unraisable one, with a traceback on stderr
+
+
+def test_ctrl_c_ends_the_wait_for_another_writer(tmp_path):
+    """SQLite itself would handle it after the whole wait."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    other = apsw.Connection(str(tmp_path / "weft.db"))
+    other.execute("BEGIN IMMEDIATE")
+    start = time.monotonic()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        store.write_model(MODEL)
+    assert time.monotonic() - start < connect.WRITER_TIMEOUT_MS / 2000
+    timer.join()
+    other.execute("ROLLBACK")
+    store.write_model(MODEL)
+    database.close()

@@ -75,7 +75,7 @@ MAX_DEFERRED_CHUNKS = 16384
 """
 Maximum number of chunks of a first load that are not in the graph yet.
 
-They take 10 to 50 seconds to add; other writers wait for at most 120.
+They take 10 to 50 seconds to add; other writers wait for at most 60.
 """
 
 MAX_ALIAS_TARGETS = 3

@@ -25,12 +25,15 @@ from weft.store.sqlite.session import SqliteSession
 BUSY_TIMEOUT_MS = 30_000
 """Maximum wait for another process that must end a transaction or close the file, in milliseconds."""
 
-WRITER_TIMEOUT_MS = 120_000
+WRITER_TIMEOUT_MS = 60_000
 """
 Maximum wait for another writer, in milliseconds.
 
 A first load adds up to 16,384 chunks to the graph in one transaction: 49 s in a store of 450,000 chunks on ARM.
 """
+
+BEGIN_TIMEOUT_MS = 500
+"""Maximum wait of one attempt, in milliseconds. SQLite handles no Ctrl-C meanwhile."""
 
 MAX_MAPPED_BYTES = 1 << 34
 """
@@ -70,6 +73,8 @@ class Connections:
 
     def __init__(self, path: str, *, on_migrate: migration.Progress | None = None) -> None:
         self.path = path
+        self.file = Path(path).absolute()
+        """The same, also after the process has changed its working folder."""
         self.vector_problem = ""
         """Reason why sqlite-vec did not load; empty if it did."""
         self._local = threading.local()
@@ -131,11 +136,7 @@ class Connections:
                 raise StoreError(message, hint="end the outer transaction first")
             self._map(db, 0)
             with _committing(db):  # covers BEGIN too: Ctrl-C while it waits must not leave the transaction open
-                db.set_busy_timeout(WRITER_TIMEOUT_MS)
-                try:
-                    db.execute("BEGIN IMMEDIATE")
-                finally:
-                    db.set_busy_timeout(BUSY_TIMEOUT_MS)
+                _begin(db)
                 yield self._session(db)
             if self.indexes.is_usable and find_targets(self._session(db), min_rows=reader.MIN_INDEXED_ROWS):
                 self.index_builder.request(wrote=True)
@@ -239,6 +240,21 @@ class Connections:
             add_chunk_list_functions(db)
             self.vector_problem = _load_vector_functions(db)
             return db
+
+
+def _begin(db: apsw.Connection) -> None:
+    """Begin a write transaction. Raises `apsw.BusyError` after `WRITER_TIMEOUT_MS`."""
+    deadline = time.monotonic() + WRITER_TIMEOUT_MS / 1000
+    db.set_busy_timeout(min(BEGIN_TIMEOUT_MS, WRITER_TIMEOUT_MS))
+    try:
+        while not db.in_transaction:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                if time.monotonic() > deadline:
+                    raise
+    finally:
+        db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
 
 def _try_begin(db: apsw.Connection) -> bool:

@@ -87,7 +87,7 @@ DEBOUNCE_SECONDS = 1.0
 
 class _Source(Protocol):
     @property
-    def path(self) -> str: ...
+    def file(self) -> Path: ...
 
     def scan(self) -> AbstractContextManager[Session]: ...
 
@@ -116,7 +116,8 @@ class IndexBuilder:
         self._source = source
         self._due = threading.Event()
         self._closing = threading.Event()
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
+        """Ends the running build. The manifests stay as they are."""
         self._wrote = False
         self._queried = False
         self._last_warning = ""
@@ -141,18 +142,14 @@ class IndexBuilder:
             self._closing.set()
         if self._thread is not None:
             if not self._wrote:
-                self.cancel()
+                self.cancelled.set()
             self._due.set()
             try:
                 self._thread.join()
             except KeyboardInterrupt:
-                self.cancel()
+                self.cancelled.set()
                 self._thread.join()
                 raise
-
-    def cancel(self) -> None:
-        """End the running build. The manifests stay as they are."""
-        self._cancelled.set()
 
     def _run(self) -> None:
         while self._due.wait():
@@ -178,9 +175,8 @@ class IndexBuilder:
     def _catch_up_anywhere(self, *, min_rows: int) -> None:
         """Extend all indexes, in another process if there are many unindexed rows."""
         if self._has_many_rows(min_rows):
-            path = Path(self._source.path).absolute()
             try:
-                extend_indexes(path, min_rows=min_rows, cancelled=self._cancelled)
+                extend_indexes(self._source.file, min_rows=min_rows, cancelled=self.cancelled)
             except CannotStart:
                 logger.debug("cannot start a process that builds read indexes")
             else:
@@ -198,7 +194,7 @@ class IndexBuilder:
                 and self._read_progress(db, target).pending >= least
                 for target in targets
             )
-        if not is_due or self._cancelled.is_set():
+        if not is_due or self.cancelled.is_set():
             return False
         with self._indexes.folder.build_lock() as is_locked:  # another process may be building
             return is_locked
@@ -217,7 +213,7 @@ class IndexBuilder:
                 self._may_have_rows(db, target, threshold) for target in targets
             )
         folder = self._indexes.folder
-        can_wait = not targets or can_wait or self._cancelled.is_set()
+        can_wait = not targets or can_wait or self.cancelled.is_set()
         if not self._indexes.is_usable or (can_wait and not folder.has_leftovers()):
             return 0
         with folder.build_lock() as is_locked:
@@ -266,7 +262,7 @@ class IndexBuilder:
         return _Progress(manifest=manifest, last=last, pending=pending)
 
     def _check_wanted(self) -> None:
-        if self._cancelled.is_set():
+        if self.cancelled.is_set():
             raise _Cancelled
 
     def _batches(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:

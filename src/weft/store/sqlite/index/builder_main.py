@@ -1,11 +1,11 @@
 """
 Process that builds large read indexes for another one. Each message is one line of JSON.
 
-    request     {"path": file, "min_rows": number}
-    answer      {"changed": number of indexes} or {"error": text}
+    request     {"path": file, "min_rows": number, "versions": [schema, format, 0 or 1]}
+    answers     {"ready": true}, then {"changed": number of indexes} or {"error": text}
 
-It ends early if the other process closes the pipe. It opens no file of another schema, which it would migrate: Weft
-may have been upgraded since the other process started.
+It ends early if the other process closes the pipe. If the other process has other versions, it ends without an answer:
+it would migrate the file, or write an index that the other one cannot read.
 """
 
 from __future__ import annotations
@@ -14,38 +14,52 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import closing
+from typing import Any
 
-from weft.errors import WeftError
-from weft.store.sql_files import load_migrations
+from weft.errors import StoreError
+from weft.store.read_index.hnsw import make_graph
 from weft.store.sqlite.connect import Connections, read_version
+from weft.store.sqlite.index.builder_process import read_versions
 
 
 def main() -> None:
     """Answer one request."""
     request = json.loads(sys.stdin.buffer.readline())
-    answer: dict[str, int | str]
+    if request["versions"] != read_versions():
+        sys.exit("another version of Weft is installed")
+    *_, has_graphs = request["versions"]
+    if has_graphs:
+        make_graph(1)  # loads usearch before a thread waits for the pipe, which could block this on Windows
+    cancelled = threading.Event()
+    threading.Thread(target=_await_end, args=(cancelled,), daemon=True).start()
+    _answer({"ready": True})
     try:
-        answer = {"changed": build(request["path"], min_rows=request["min_rows"])}
-    except (WeftError, OSError, RuntimeError, ValueError) as error:
-        answer = {"error": str(error)}
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
+        answer: dict[str, Any] = {"changed": build(request["path"], min_rows=request["min_rows"], cancelled=cancelled)}
+    except Exception as error:  # noqa: BLE001 - the other process reports it; also too little memory
+        answer = {"error": str(error) or type(error).__name__}
+    _answer(answer)
 
 
-def build(path: str, *, min_rows: int) -> int:
+def build(path: str, *, min_rows: int, cancelled: threading.Event) -> int:
     """Extend the indexes of a file; return how many were changed."""
-    if read_version(path) != max(load_migrations("sqlite")):
-        sys.exit("the file has another schema")
+    schema, *_ = read_versions()
+    if read_version(path) != schema:
+        raise StoreError(f"{path!r} has another schema", hint="run the command again")
     with closing(Connections(path)) as connections:
-        threading.Thread(target=_await_end, args=(connections.index_builder.cancel,), daemon=True).start()
+        connections.index_builder.cancelled = cancelled
         return connections.index_builder.catch_up(min_rows=min_rows)
 
 
-def _await_end(cancel: Callable[[], None]) -> None:
+def _await_end(cancelled: threading.Event) -> None:
     """Cancel the build when the pipe is closed."""
     os.read(sys.stdin.fileno(), 1)  # a buffered read would hold a lock that the end of the interpreter needs
-    cancel()
+    cancelled.set()
+
+
+def _answer(message: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -6,8 +6,15 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any
+
+from weft.store.read_index.hnsw import is_available
+from weft.store.read_index.segments import FORMAT_VERSION
+from weft.store.sql_files import load_migrations
 
 COMMAND = (sys.executable, "-m", "weft.store.sqlite.index.builder_main")
 PACKAGE_FOLDER = Path(__file__).parents[4]
@@ -20,15 +27,27 @@ Minimum number of unindexed rows for which a process is started.
 Its start takes half a second, a graph of so many rows ten. In a thread these ten seconds are taken from a writer.
 """
 
+MAX_START_SECONDS = 60.0
+"""Longest wait until the process is ready."""
+
 POLL_SECONDS = 0.1
-"""Seconds between two looks at the process."""
+"""Seconds between two looks whether the build is cancelled."""
 
 MAX_END_SECONDS = 10.0
 """Longest wait for the end of a cancelled process; it is killed afterwards, which leaves a partial file."""
 
 
 class CannotStart(Exception):
-    """There is no process. The caller builds the indexes itself."""
+    """The process did not get ready. The caller builds the indexes itself."""
+
+
+def read_versions() -> list[int]:
+    """
+    Return the versions on which the files depend: schema, format of the index, and whether vectors can be indexed.
+
+    Weft may have been upgraded since this process started. The other process refuses a request with other versions.
+    """
+    return [max(load_migrations("sqlite")), FORMAT_VERSION, is_available()]
 
 
 def extend_indexes(path: Path, *, min_rows: int, cancelled: threading.Event, command: Sequence[str] = COMMAND) -> int:
@@ -37,20 +56,23 @@ def extend_indexes(path: Path, *, min_rows: int, cancelled: threading.Event, com
 
     The process ends with this one. Raises `CannotStart`, or `OSError` with the reason why it failed.
     """
+    if not command[0] or getattr(sys, "frozen", False):  # an application without an interpreter would start itself
+        raise CannotStart
     try:
         process = subprocess.Popen(
             command,
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=PACKAGE_FOLDER,
             start_new_session=True,  # Ctrl-C reaches the parent only
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise CannotStart from error
     with process:
         try:
-            return _exchange(process, {"path": str(path), "min_rows": min_rows}, cancelled)
+            return _exchange(process, {"path": str(path), "min_rows": min_rows, "versions": read_versions()}, cancelled)
         finally:
             process.kill()
 
@@ -58,25 +80,50 @@ def extend_indexes(path: Path, *, min_rows: int, cancelled: threading.Event, com
 def _exchange(process: subprocess.Popen[bytes], request: dict[str, object], cancelled: threading.Event) -> int:
     assert process.stdin is not None
     assert process.stdout is not None
+    messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    threading.Thread(target=_receive, args=(process.stdout, messages), name="weft-index-answers", daemon=True).start()
     try:
         process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.flush()
     except OSError as error:
         raise CannotStart from error
-    while process.poll() is None:
-        if cancelled.wait(POLL_SECONDS):
+    is_ready, deadline = False, time.monotonic() + MAX_START_SECONDS
+    while True:
+        if cancelled.is_set():
             process.stdin.close()
-            try:
-                process.wait(MAX_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            if is_ready:
+                _await_end(process)
             return 0
+        try:
+            message = messages.get(timeout=POLL_SECONDS)
+        except Empty:
+            if not is_ready and time.monotonic() > deadline:
+                raise CannotStart from None
+            continue
+        if message is None:
+            if not is_ready:
+                raise CannotStart
+            raise OSError(f"the process that builds them ended with exit code {process.wait()}")
+        if "error" in message:
+            raise OSError(message["error"])
+        if "changed" in message:
+            return int(message["changed"])
+        is_ready = True
+
+
+def _receive(pipe: IO[bytes], messages: SimpleQueue[dict[str, Any] | None]) -> None:
+    """Read messages until the pipe ends; then add None."""
     try:
-        answer = json.loads(process.stdout.read())
-    except ValueError as error:
-        if process.returncode > 0:  # the interpreter did not get as far as an answer
-            raise CannotStart from error
-        raise OSError(f"the process that builds them ended with exit code {process.returncode}") from error
-    if "error" in answer:
-        raise OSError(answer["error"])
-    return int(answer["changed"])
+        for line in pipe:
+            message = json.loads(line)
+            if isinstance(message, dict):
+                messages.put(message)
+    except (OSError, ValueError):  # the pipe was closed here, or another program writes to it
+        pass
+    messages.put(None)
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(MAX_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
