@@ -118,7 +118,7 @@ def merge_postings(
     written.ids[:] = np.concatenate([part.ids[keep] for part, keep in pairs])
     written.lengths[:] = np.concatenate([part.lengths[keep] for part, keep in pairs])
     written.hashes[:], written.common[:] = hashes[rare], hashes[common]
-    written.starts[:] = [*following[rare], sizes["places"]]
+    written.starts[:-1], written.starts[-1] = following[rare], sizes["places"]
     base = 0
     for part, keep in pairs:
         moved = np.cumsum(keep) - 1 + base

@@ -304,14 +304,15 @@ class IndexBuilder:
         if target.kind == "vectors":
             packed = pack_ids(ids)
             files["ids"] = lambda path: write_chunk_ids(path, numbers, packed)
-        return self._write_segment(target, numbers, files, low=low, high=high)
+        return self._write_segment(target, np.array(numbers, dtype=np.int64), files, low=low, high=high)
 
     def _build_postings(self, target: Target, merged: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return a new segment from the existing rows of older segments and from unindexed rows."""
         with self._source.scan() as db:
             ((_, chunks, length),) = db.run("namespace_state", {"namespace": target.namespace})
             scope = {"scope": target.scope, "low": low, "high": high}
-            existing = np.array([number for (number,) in db.run("keyword_numbers_between", scope)], dtype=np.int64)
+            numbered = db.stream("keyword_numbers_between", scope)
+            existing = np.fromiter((number for (number,) in numbered), dtype=np.int64)
         mean = length / max(1, chunks)
         contents = self._indexes.contents
         parts = [read_postings(contents.get(file)) for segment in merged for file in segment.files]
@@ -328,9 +329,9 @@ class IndexBuilder:
             np.isin(part.numbers, existing) if place < len(merged) else np.ones(len(part.numbers), bool)
             for place, part in enumerate(parts)
         ]
-        numbers = [int(number) for part, keep in zip(parts, kept, strict=True) for number in part.numbers[keep]]
+        numbers = [part.numbers[keep] for part, keep in zip(parts, kept, strict=True)]
         files = {"segment": lambda path: merge_postings(parts, kept, mean=mean, path=path)}
-        return self._write_segment(target, numbers, files, low=low, high=high)
+        return self._write_segment(target, np.concatenate([existing[:0], *numbers]), files, low=low, high=high)
 
     def _spill(self, target: Target, rows: list[Row], *, mean: float) -> PostingArrays:
         """Write the postings of chunks to a temporary file, which the next manifest deletes; return its arrays."""
@@ -339,10 +340,16 @@ class IndexBuilder:
         return merge_postings([part], [np.ones(len(rows), bool)], mean=mean, path=path)
 
     def _write_segment(
-        self, target: Target, numbers: list[int], files: Mapping[str, Callable[[Path], object]], *, low: int, high: int
+        self,
+        target: Target,
+        numbers: NDArray[np.int64],
+        files: Mapping[str, Callable[[Path], object]],
+        *,
+        low: int,
+        high: int,
     ) -> list[Segment]:
         """Write the files of a segment, which are by suffix; return the segment, or nothing if it has no rows."""
-        if not numbers:
+        if not len(numbers):
             return []
         write_file = self._indexes.folder.write_file
         written = tuple(write_file(target.name, write, suffix=suffix) for suffix, write in files.items())

@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from weft.store.read_index.hnsw import is_available
 from weft.store.read_index.segments import Manifest, Segment
 from weft.store.relational.session import Namespace, Row, Session
@@ -74,7 +77,7 @@ def read_rows(db: Session, target: Target, *, low: int, high: int, limit: int) -
     return db.run(f"{target.kind}_between", {"scope": target.scope, "low": low, "high": high, "limit": limit})
 
 
-def choose_checked_rows(numbers: Sequence[int]) -> list[int]:
+def choose_checked_rows(numbers: NDArray[np.int64]) -> list[int]:
     """
     Return the numbers of a segment whose rows get a checksum.
 
@@ -87,7 +90,7 @@ def choose_checked_rows(numbers: Sequence[int]) -> list[int]:
     return [int(numbers[-distance]) for distance in distances if distance <= len(numbers)]
 
 
-def read_row_checksums(db: Session, target: Target, numbers: Sequence[int]) -> dict[str, int]:
+def read_row_checksums(db: Session, target: Target, numbers: NDArray[np.int64]) -> dict[str, int]:
     """Return the checksums of the chosen rows by number."""
     rows = db.run(f"{target.kind}_at", {"numbers": json.dumps(choose_checked_rows(numbers))})
     return {str(number): _checksum(content) for number, scope, content in rows if scope == target.scope}
