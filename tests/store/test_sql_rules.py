@@ -62,6 +62,7 @@ ONLY_SQLITE = {
     "packed_support": "packed claims",
     "write_packed_relation": "packed claims",
     "defer_chunks": "first loads",
+    "count_deferred": "first loads",
     "deferred_chunk": "first loads",
     "deferred_chunks": "first loads",
     "deferred_claims": "first loads",

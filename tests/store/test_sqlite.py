@@ -489,17 +489,21 @@ def test_a_session_that_ctrl_c_left_open_ends_silently(tmp_path, kind):
 
 def test_ctrl_c_ends_the_wait_for_another_writer(tmp_path):
     """SQLite itself would handle it after the whole wait."""
-    database = SqliteDatabase(str(tmp_path / "weft.db"))
-    store = database.store("default")
-    other = apsw.Connection(str(tmp_path / "weft.db"))
+    path = str(tmp_path / "weft.db")
+    database, other = SqliteDatabase(path), apsw.Connection(path)
     other.execute("BEGIN IMMEDIATE")
-    start = time.monotonic()
-    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    with pytest.raises(KeyboardInterrupt):
-        timer.start()
-        store.write_model(MODEL)
-    assert time.monotonic() - start < connect.WRITER_TIMEOUT_MS / 2000
-    timer.join()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer, start = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)), time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            database.store("default").write_model(MODEL)
+        assert time.monotonic() - start < connect.WRITER_TIMEOUT_MS / 2000
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
     other.execute("ROLLBACK")
-    store.write_model(MODEL)
+    database.store("default").write_model(MODEL)
+
+    assert database.store("default").models() == [MODEL]
     database.close()
