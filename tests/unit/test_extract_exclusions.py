@@ -1,7 +1,7 @@
 """Names in a text that are no entities, and front matter that describes the page."""
 
 import pytest
-from tests.unit.extracting import aliases, claims, extract, names
+from extracting import aliases, claims, extract, names
 
 from weft.extract.entity_types import entity_type
 from weft.extract.mentions import find_sentence
