@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from serving import Running, add, refused, wait
@@ -30,6 +31,14 @@ class HaltingEmbedder(FakeEmbedder):
 
 def post(client, text, source, **more):
     return client.post("/documents", json={"documents": [{"text": text, "source": source}], **more})
+
+
+def follow(client, job, *, until, seconds=30):
+    """Ask for a job until it has processed so many documents: it counts them after their transaction."""
+    end = time.monotonic() + seconds
+    while (running := client.get(f"/jobs/{job['id']}").json())["processed"] < until and time.monotonic() < end:
+        time.sleep(0.01)
+    return running
 
 
 def raw(server, data):
@@ -170,11 +179,10 @@ def test_others_write_while_a_job_runs(tmp_path):
         job = client.post("/documents", json={"documents": many}).json()
         assert embedder.reached.wait(30)
         between = pool.submit(post, client, "meanwhile", "meanwhile")
-        running = client.get(f"/jobs/{job['id']}").json()
+        running = follow(client, job, until=17)  # the first document, and two groups
         embedder.go.set()
 
-        assert running["state"] == "running"
-        assert running["processed"] == 17  # the first document, and two groups
+        assert (running["state"], running["processed"]) == ("running", 17)
         assert between.result().status_code == 201
         assert wait(client, job)[-1][1]["receipt"]["added"] == 40
 
