@@ -1,6 +1,7 @@
 """Graph of every store: derived from documents and edits, independent of their order."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from contract import MODEL, make_batch, unit
@@ -14,7 +15,9 @@ from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Claim, Extraction, Filter, Nomination
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.relational import graph_mentions, graph_write
+from weft.store.relational import graph_mentions, graph_read, graph_write
+from weft.store.relational import store as relational_store
+from weft.store.relational.rereads import reread_steps
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -125,6 +128,38 @@ def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     """Long history, short history and a full derivation in memory see the same graph; so do the tables."""
     folder = tmp_path_factory.mktemp("graph")
     compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS, read=st.lists(st.integers(0, 3), min_size=1))
+def test_a_history_with_chunks_that_wait_gives_the_same_graph(tmp_path_factory, steps, read):
+    """Names that many chunks contain are searched after the write, and the next write may come before that."""
+    folder, numbers = tmp_path_factory.mktemp("graph"), cycle(read)
+
+    def read_some(connections, name):
+        for _ in range(next(numbers)):
+            reread_steps._read_some(connections, name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_mentions, "MAX_REREAD_CHUNKS", 1)
+        patch.setattr(graph_read, "read_waiting", read_some)
+        patch.setattr(relational_store, "read_waiting", read_some)
+        database = SqliteDatabase(str(folder / "long.db"))
+        store = database.store("default")
+        long, short = settle(steps)
+        store.write_model(MODEL)
+        play(store, long)
+    database.check()  # reads what waits
+    tables = content(folder / "long.db")
+    other = SqliteDatabase(str(folder / "short.db"))
+    other.store("default").write_model(MODEL)
+    play(other.store("default"), short)
+    other.close()
+    expected = content(folder / "short.db")
+    assert {table for table in expected if tables[table] != expected[table]} == set()
+    assert store.stats().waiting_chunks == 0
+    assert database.check() == []
+    database.close()
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -95,6 +95,7 @@ HUB = {
     ("mention", "entity"): {
         "links_of": "the strongest, up to a limit",
         "entity_chunks": "when it ceases to be an entity",
+        "postpone_lost_name": "when it ceases to be an entity: short rows, and nothing else of the chunks",
     },
     ("entity", "head"): dict.fromkeys(
         (

@@ -259,6 +259,10 @@ class PostgresSession:
     def defers_graph(self) -> bool:
         return False
 
+    @property
+    def postpones_rereads(self) -> bool:
+        return False
+
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Do nothing: the tables contain the keys."""
 

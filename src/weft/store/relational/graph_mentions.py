@@ -3,8 +3,10 @@ Incremental update of mentions.
 
 A chunk is read again if it is new, or if a name in it became or ceased to be an entity.
 
-    add_name    a new entity: only the chunks that may contain the name are read, and only for the new names
-    reread      a new chunk, or a deleted entity: the chunk is read for all names
+    add_names    new entities: only the chunks that may contain the names are read, and only for the new names
+    lose_names   deleted entities: their chunks are read for all names
+    reread       a new chunk: it is read for all names
+    resume       chunks that an earlier transaction left, because it had too many of them (`reread_list`)
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from weft.cores import usable_cores
 from weft.extract.mentions import ChunkMentions, Match, find_mentions, may_mention
 from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
 from weft.store.mention_readers.reader_pool import ReaderPool, TextBatch
+from weft.store.relational.rereads.reread_list import MAX_REREAD_CHUNKS, LostNames, Rereads
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
@@ -45,6 +48,9 @@ MAX_READERS = 8
 
 READER_CHUNKS = 256
 """Chunks that such a process gets at once: about a tenth of a second."""
+
+
+NO_NAMES: Mapping[str, bool] = {}
 
 
 class ChunkText(NamedTuple):
@@ -93,8 +99,11 @@ class MentionChanges:
         self._deleted: list[dict[str, Any]] = []
         self._new: list[dict[str, Any]] = []
         self._readers: ReaderPool | None = None
-        self._kept: dict[int, dict[str, MentionRow]] = {}
-        """Mentions of chunks before entities were deleted, which deletes their mentions."""
+        self._rereads = Rereads(db, namespace=namespace)
+        self._lost: defaultdict[int, dict[str, bool]] = defaultdict(dict)
+        """Names of deleted entities, by chunk that mentioned them, as in `LostNames`."""
+        self._resumed: set[int] = set()
+        """Chunks that an earlier transaction left."""
 
     def remove(self, chunk: int) -> tuple[tuple[str, str, str], ...]:
         """Subtract a chunk that is about to be deleted from the counts; return its relations, as in `Read.old`."""
@@ -102,13 +111,10 @@ class MentionChanges:
         for mention in old.values():
             self._count(mention.entity, -mention.count, -1)
         self._whole.pop(chunk, None)
-        if not (old and self._db.packs_claims):
+        lost = self._rereads.lost([chunk]).get(chunk, NO_NAMES)
+        if not ((old or lost) and self._db.packs_claims):
             return ()
-        return _old_relations(read_texts(self._db, [chunk], namespace=self._namespace)[chunk].text, old)
-
-    def keep(self, chunks: Collection[int]) -> None:
-        """Read the mentions of chunks before entities are deleted."""
-        self._kept |= self._old([chunk for chunk in chunks if chunk not in self._kept])
+        return _old_relations(read_texts(self._db, [chunk], namespace=self._namespace)[chunk].text, old, lost)
 
     def reread(self, chunk: int, *, is_new: bool) -> None:
         """Mark a chunk to be read for all names."""
@@ -122,13 +128,53 @@ class MentionChanges:
         """
         return min((chunk for chunk, is_new in self._whole.items() if is_new), default=math.inf)
 
-    def add_name(self, key: str, *, chunks: Iterable[int], about: Iterable[int]) -> None:
-        """Mark a name that became an entity, the chunks that may contain it, and its defining chunks."""
-        for chunk in chunks:
-            self._names[chunk].add(key)
-        for chunk in about:
-            self._names[chunk].add(key)
-            self._about.add(chunk)
+    def add_names(self, chunks: Mapping[str, set[int]], *, about: Mapping[str, set[int]], postpone: bool) -> None:
+        """
+        Mark names that became entities: by name, the chunks that may contain it, and its defining chunks.
+
+        With `postpone`, later transactions read these chunks if they are many.
+        """
+        wanted = {key: chunks.get(key, set()) | about.get(key, set()) for key in chunks.keys() | about.keys()}
+        older = set().union(*wanted.values()) - self._whole.keys()
+        if postpone and len(older) > MAX_REREAD_CHUNKS and self._db.postpones_rereads:
+            for key in sorted(wanted):
+                self._rereads.add(key, wanted[key] - self._whole.keys())
+            return
+        for key, numbers in wanted.items():
+            for chunk in numbers:
+                self._names[chunk].add(key)
+        self._about.update(*about.values())
+
+    def lose_names(self, entities: Mapping[str, int], *, postpone: bool) -> None:
+        """Mark the chunks of names whose entities, by number, are about to be deleted; `postpone` as in `add_names`."""
+        found: dict[str, dict[int, Any]] = {
+            key: dict(self._db.run("entity_chunks", {"namespace": self._namespace, "entity": entity}))
+            for key, entity in entities.items()
+        }
+        older = set[int]().union(*found.values()) - self._whole.keys()
+        if postpone and len(older) > MAX_REREAD_CHUNKS and self._db.postpones_rereads:
+            for key, entity in entities.items():
+                self._rereads.lose(key, entity=entity)
+            return
+        for key, chunks in found.items():
+            for chunk, about in chunks.items():
+                self._lost[chunk][key] = bool(about)
+                self.reread(chunk, is_new=False)
+
+    def resume(self) -> bool:
+        """Mark some of the chunks that earlier transactions left; return False if there are none."""
+        rows = self._rereads.first(MAX_REREAD_CHUNKS)
+        self._resumed = {chunk for chunk, _, _ in rows}
+        known = self._numbers({key for _, key, lost in rows if lost is None})  # a new name may be lost again
+        subjects = read_subjects(self._db, self._resumed, namespace=self._namespace)
+        for chunk, key, lost in rows:
+            if lost is not None:
+                self.reread(chunk, is_new=False)
+            elif key in known:
+                self._names[chunk].add(key)
+                if key in subjects[chunk]:
+                    self._about.add(chunk)
+        return bool(rows)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -161,6 +207,7 @@ class MentionChanges:
             if mentions or chunks
         ]
         self._db.run_many("count_mentions", rows)
+        self._rereads.finish(self._resumed | self._whole.keys())
 
     def _read_names(self) -> Iterator[list[Read]]:
         """Read chunks for new names only; mark a chunk to be read in full if a new name changes other matches."""
@@ -168,6 +215,8 @@ class MentionChanges:
         numbers = self._numbers(set().union(*self._names.values()))
         for start in range(0, len(chunks), BATCH_CHUNKS):
             part = chunks[start : start + BATCH_CHUNKS]
+            lost = self._rereads.lost(part)  # a later transaction reads these chunks for all names
+            part = [chunk for chunk in part if chunk not in lost]
             texts = read_texts(self._db, part, namespace=self._namespace)
             found = [c for c, chunk in texts.items() if c in self._about or may_mention(chunk.text, self._names[c])]
             subjects, old = read_subjects(self._db, found, namespace=self._namespace), self._old(found)
@@ -246,11 +295,12 @@ class MentionChanges:
         numbers: Mapping[str, int],
     ) -> list[Read]:
         """Collect the mentions of chunks, and return what was read."""
-        old = self._old([chunk for chunk in texts if not self._whole[chunk]])
+        read = [chunk for chunk in texts if not self._whole[chunk]]
+        old, lost = self._old(read), self._lost_names(read)
         reads: list[Read] = []
         for (chunk, (text, id)), named in zip(texts.items(), found, strict=True):
             self._write(chunk, id=id, named=named, about=subjects[chunk], old=old[chunk], numbers=numbers)
-            was = _old_relations(text, old[chunk]) if old[chunk] and self._db.packs_claims else ()
+            was = self._was(text, old[chunk], lost.get(chunk, NO_NAMES))
             reads.append(Read(chunk, id, named.relations, is_new=self._whole[chunk], old=was))
         return reads
 
@@ -300,12 +350,25 @@ class MentionChanges:
 
     def _old(self, chunks: Collection[int]) -> defaultdict[int, dict[str, MentionRow]]:
         found: defaultdict[int, dict[str, MentionRow]] = defaultdict(dict)
-        found |= {chunk: self._kept[chunk] for chunk in chunks if chunk in self._kept}
-        chunks = [chunk for chunk in chunks if chunk not in self._kept]
         values = {"namespace": self._namespace, "chunks": json.dumps(chunks)}
         for chunk, key, entity, count, about in self._db.run("chunk_mentions", values) if chunks else ():
             found[chunk][key] = MentionRow(entity, count, bool(about))
         return found
+
+    def _lost_names(self, chunks: Collection[int]) -> LostNames:
+        """Return the names that chunks lost in this transaction, or that are in the list."""
+        listed = self._rereads.lost(chunks) if chunks else {}
+        return {
+            chunk: {**listed.get(chunk, {}), **self._lost.get(chunk, {})}
+            for chunk in chunks
+            if chunk in listed or chunk in self._lost
+        }
+
+    def _was(
+        self, text: str, old: Mapping[str, MentionRow], lost: Mapping[str, bool]
+    ) -> tuple[tuple[str, str, str], ...]:
+        """Return the relations of a chunk before it was read again, if the store does not have them."""
+        return _old_relations(text, old, lost) if (old or lost) and self._db.packs_claims else ()
 
     def _all_numbers(self, chunks: int) -> dict[str, int] | None:
         """Return the numbers of all entities by key; None if there are too many for this number of chunks."""
@@ -322,13 +385,22 @@ class MentionChanges:
 def _old_relations(
     text: str,
     old: Mapping[str, MentionRow],
+    lost: Mapping[str, bool] = NO_NAMES,
     *,
     found: LazyWords | None = None,
     matches: Sequence[Match] | None = None,
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the relations that were derived from the stored mentions of a chunk."""
-    about = {key for key, mention in old.items() if mention.about}
-    return find_mentions(text, known=old, about=about, found=found or LazyWords(text), matches=matches).relations
+    """
+    Return the stored relations that were derived from the mentions of a chunk.
+
+    Names that it lost were read too; their own relations were deleted with them.
+    """
+    about = {key for key, mention in old.items() if mention.about} | {key for key, defined in lost.items() if defined}
+    known = old.keys() | lost.keys()
+    named = find_mentions(text, known=known, about=about, found=found or LazyWords(text), matches=matches)
+    if not lost:
+        return named.relations
+    return tuple(pair for pair in named.relations if pair[0] not in lost and pair[1] not in lost)
 
 
 def _batched(chunks: Sequence[int], size: int) -> Iterator[Sequence[int]]:

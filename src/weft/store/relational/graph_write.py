@@ -36,6 +36,7 @@ from weft.records import CODE_PREFIX, Claim, Extraction, Nomination, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.link_write import LinkChanges
+from weft.store.relational.rereads.reread_list import has_waiting
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
@@ -201,18 +202,28 @@ class GraphChanges:
             changed = self._write_entities()
             rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
             self._pairs |= {Pair(*row) for row in rows}
-            self._add_mentions(changed.created, has_older=self._chunks_before() > deferred)
-            self._delete_entities(changed.deleted)
+            self._add_mentions(changed.created, has_older=self._chunks_before() > deferred, postpone=not deferred)
+            self._delete_entities(changed.deleted, postpone=not deferred)
             self._write_heads(changed.written | changed.deleted)
             self._derive_claims(self._mentions)
             self._write_relations()
             self._db.release_keys(self._namespace, self._released | changed.deleted)
+
+    def read_waiting(self) -> bool:
+        """Read some of the chunks that earlier transactions left; return False if there are none."""
+        if not self._mentions.resume():
+            return False
+        self._derive_claims(self._mentions)
+        self._write_relations()
+        return True
 
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
         if self._db.defers_graph:
             self._db.run("forget_deferred", values)
+        if self._db.postpones_rereads:
+            self._db.run("forget_rereads", values)
         if self._packed is None:
             self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)  # mentions and relations are deleted with them
@@ -353,16 +364,11 @@ class GraphChanges:
         deleted = {key for key in before if not after[key].exists}
         return EntityChanges(created=new.keys() - before.keys(), deleted=deleted, written=set(new))
 
-    def _delete_entities(self, keys: Collection[str]) -> None:
+    def _delete_entities(self, keys: Collection[str], *, postpone: bool) -> None:
         """Delete entities with their mentions and relations; their chunks are read again."""
-        named: set[int] = set()
-        for key in keys:
-            values = {"namespace": self._namespace, "key": key}
-            entity = {"namespace": self._namespace, "entity": self._db.one("entity_by_key", values)}
-            named.update(chunk for (chunk,) in self._db.run("entity_chunks", entity))
-        self._mentions.keep(named)
-        for chunk in named:
-            self._mentions.reread(chunk, is_new=False)
+        at = {"namespace": self._namespace}
+        numbers = {key: self._db.one("entity_by_key", {**at, "key": key}) for key in sorted(keys)}
+        self._mentions.lose_names(numbers, postpone=postpone)
         for key in sorted(keys):
             self._db.run("delete_entity", {"namespace": self._namespace, "key": key})
 
@@ -391,7 +397,7 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _add_mentions(self, keys: Collection[str], *, has_older: bool) -> None:
+    def _add_mentions(self, keys: Collection[str], *, has_older: bool, postpone: bool) -> None:
         """
         Collect the chunks that can mention new keys: those with every word of a key, and its defining chunks.
 
@@ -407,8 +413,7 @@ class GraphChanges:
         terms = {key: required_terms(key) for key in names}
         before = self._mentions.first_new()
         found = self._db.find_chunks_with_terms(self._namespace, terms, before=before) if terms else {}
-        for key in sorted(keys):
-            self._mentions.add_name(key, chunks=found.get(key, ()), about=about[key])
+        self._mentions.add_names(found, about=about, postpone=postpone)
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
@@ -503,6 +508,11 @@ def write_name_vectors(
 def is_deferred(db: Session, namespace: Namespace) -> bool:
     """Return True if the graph of a namespace lacks chunks of a first load."""
     return db.defers_graph and db.one("deferred_chunk", {"namespace": namespace}) is not None
+
+
+def is_behind(db: Session, namespace: Namespace) -> bool:
+    """Return True if the graph of a namespace lacks chunks, or has chunks that wait to be read again."""
+    return is_deferred(db, namespace) or has_waiting(db, namespace)
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:

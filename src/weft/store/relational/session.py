@@ -136,6 +136,10 @@ class Session(Protocol):
     def defers_graph(self) -> bool:
         """True if the graph of a first load may be derived after the transactions that write its documents."""
 
+    @property
+    def postpones_rereads(self) -> bool:
+        """True if many chunks of a name that changed are read again in later transactions (`reread_list`)."""
+
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
 

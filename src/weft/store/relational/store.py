@@ -34,6 +34,7 @@ from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges, is_deferred, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
+from weft.store.relational.rereads.reread_steps import read_waiting
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -81,6 +82,8 @@ class RelationalStore:
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         with self._connections.write(self._namespace) as db:
             self._write(db, batches, done=done, defer_graph=defer_graph)
+        if not defer_graph:
+            read_waiting(self._connections, self._namespace)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
         namespace = self._ensure(db)
@@ -103,6 +106,7 @@ class RelationalStore:
             with self._connections.write(self._namespace) as db:
                 GraphChanges(db, namespace=found.key, name=self._namespace).settle()
                 db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
+        read_waiting(self._connections, self._namespace)
         self._connections.pack()
         self._connections.create_indexes(self._namespace)
 
@@ -111,7 +115,9 @@ class RelationalStore:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            return self._delete(db, document_ids)
+            deleted = self._delete(db, document_ids)
+        read_waiting(self._connections, self._namespace)
+        return deleted
 
     def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
         found = find_namespace(db, self._namespace)
@@ -140,7 +146,8 @@ class RelationalStore:
             active = find_active_model(db, found.key)
             if vectors and active:
                 write_name_vectors(db, found.key, active.number, vectors)
-            return changed
+        read_waiting(self._connections, self._namespace)
+        return changed
 
     def write_model(self, model: StoredModel) -> None:
         self._connections.prepare_vectors(model.dimension)

@@ -91,8 +91,8 @@ class SqliteSession:
         return 1
 
     def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        ((documents, chunks),) = self.run("count_deferred", {"namespace": namespace})
-        return documents, chunks
+        counts = [self.run(name, {"namespace": namespace})[0] for name in ("count_deferred", "count_rereads")]
+        return sum(documents for documents, _ in counts), sum(chunks for _, chunks in counts)
 
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
@@ -118,6 +118,10 @@ class SqliteSession:
 
     @property
     def defers_graph(self) -> bool:
+        return True
+
+    @property
+    def postpones_rereads(self) -> bool:
         return True
 
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:

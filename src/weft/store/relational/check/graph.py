@@ -21,7 +21,7 @@ from weft.extract.names import candidate_keys, words
 from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
-from weft.store.relational.graph_write import GraphChanges, Pair, batched, is_deferred
+from weft.store.relational.graph_write import GraphChanges, Pair, batched, is_behind
 from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
@@ -41,9 +41,9 @@ def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Pr
     """
     Return the differences between the graph of a namespace and its documents. Reads only.
 
-    During a first load the graph lacks chunks, and nothing is compared.
+    While the graph is behind its documents, as during a first load, nothing is compared.
     """
-    if is_deferred(db, namespace):
+    if is_behind(db, namespace):
         return []
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
     chunks = _Chunks(db, namespace=namespace)

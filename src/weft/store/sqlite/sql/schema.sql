@@ -216,6 +216,17 @@ CREATE TABLE mention (
 
 CREATE INDEX mention_by_chunk ON mention (chunk);
 
+-- Chunks that wait to be read again for a name. After a write has ended there are none, unless it was killed.
+CREATE TABLE reread (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    lost INTEGER,                          -- NULL: a new entity. Else it was deleted; 1: the chunk defined it
+    PRIMARY KEY (chunk, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX reread_by_namespace ON reread (namespace);
+
 CREATE TABLE relation (
     source INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,

@@ -226,7 +226,7 @@ WHERE m.namespace = :namespace
     AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: entity_chunks
-SELECT m.chunk FROM weft.mention AS m WHERE m.namespace = :namespace AND m.entity = :entity;
+SELECT m.chunk, m.about FROM weft.mention AS m WHERE m.namespace = :namespace AND m.entity = :entity;
 
 -- name: delete_mention
 DELETE FROM weft.mention AS m

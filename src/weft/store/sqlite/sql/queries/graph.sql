@@ -270,7 +270,39 @@ SELECT m.chunk, e.key, e.number, m.count, m.about FROM mention AS m JOIN entity 
 WHERE m.chunk IN (SELECT value FROM json_each(:chunks));
 
 -- name: entity_chunks
-SELECT chunk FROM mention WHERE entity = :entity;
+SELECT chunk, about FROM mention WHERE entity = :entity;
+
+-- name: postpone_new_name
+-- A row of the name as a lost one stays: its chunk is read for all names.
+INSERT INTO reread (namespace, chunk, key) SELECT :namespace, value, :key FROM json_each(:chunks) WHERE TRUE
+ON CONFLICT (chunk, key) DO NOTHING;
+
+-- name: postpone_lost_name
+INSERT INTO reread (namespace, chunk, key, lost) SELECT :namespace, chunk, :key, about FROM mention WHERE entity = :entity
+ON CONFLICT (chunk, key) DO UPDATE SET lost = excluded.lost;
+
+-- name: first_reread
+SELECT 1 FROM reread WHERE namespace = :namespace LIMIT 1;
+
+-- name: first_rereads
+SELECT r.chunk, r.key, r.lost
+FROM (SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace ORDER BY chunk LIMIT :limit) AS f
+CROSS JOIN reread AS r ON r.chunk = f.chunk;
+
+-- name: lost_names
+SELECT r.chunk, r.key, r.lost FROM json_each(:chunks) AS k CROSS JOIN reread AS r ON r.chunk = k.value
+WHERE r.lost IS NOT NULL AND +r.namespace = :namespace;
+
+-- name: delete_rereads
+DELETE FROM reread WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND +namespace = :namespace;
+
+-- name: forget_rereads
+DELETE FROM reread WHERE namespace = :namespace;
+
+-- name: count_rereads
+-- Documents and chunks that wait to be read again.
+SELECT count(DISTINCT c.document), count(*)
+FROM (SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace) AS r CROSS JOIN chunk AS c ON c.number = r.chunk;
 
 -- name: delete_mention
 DELETE FROM mention

@@ -1,0 +1,1 @@
+"""Chunks that are read again after the transaction that changed a name in them."""
