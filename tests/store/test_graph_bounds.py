@@ -1,6 +1,5 @@
 """Cost of a write or a question does not grow with the corpus or with the frequency of a name."""
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -189,24 +188,18 @@ def test_a_long_question_is_answered(hub, question):
 
 @pytest.mark.slow
 def test_a_hub_of_fifty_thousand_chunks(tmp_path):
-    """The same at full size, with the clock beside it: the last documents take no longer than the first."""
+    """The same at full size: a change or a question takes no more steps at the end than at the beginning."""
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     store = database.store("default")
     store.write_model(MODEL)
-    taken, steps = [], []
+    steps = []
     for stop in (5000, 45_000, 50_000):
-        grow(store, store.stats().chunks, stop - 500)
-        start = time.perf_counter()
-        grow(store, stop - 500, stop)
-        taken.append((time.perf_counter() - start) / 500)
-        start = time.perf_counter()
+        grow(store, store.stats().chunks, stop)
         steps.append(measured(database, stop))
-        taken.append(time.perf_counter() - start)
 
     assert store.graph.find_entities(["great hub"])["great hub"].chunks == 50_000
     assert grew(steps[0], steps[1]) == {}
-    assert taken[2] < 3 * taken[0], "seconds for a document in a group"
-    assert taken[3] < 3 * taken[1] + 1, "seconds for single changes and questions"
+    assert grew(steps[0], steps[2]) == {}
     assert contradictions(database) == []
     database.close()
 
