@@ -142,7 +142,8 @@ def test_a_history_with_chunks_that_wait_gives_the_same_graph(tmp_path_factory, 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_mentions, "MAX_REREAD_CHUNKS", 1)
-        patch.setattr(graph_read, "read_waiting", read_some)
+        patch.setattr(graph_read, "try_read_waiting", read_some)
+        patch.setattr(relational_store, "try_read_waiting", read_some)
         patch.setattr(relational_store, "read_waiting", read_some)
         database = SqliteDatabase(str(folder / "long.db"))
         store = database.store("default")

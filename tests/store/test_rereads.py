@@ -73,7 +73,7 @@ def test_whatever_comes_next_finishes_a_write_that_was_killed(tmp_path, monkeypa
     documents, change = STARTS[start]
     database, store = open_store(tmp_path / "killed.db", documents)
     with monkeypatch.context() as patch:
-        patch.setattr(relational_store, "read_waiting", lambda *_: None)  # killed after its commit
+        patch.setattr(relational_store, "try_read_waiting", lambda *_: None)  # killed after its commit
         change(store)
     waiting = store.stats()
     ENDS[end](database)
@@ -117,8 +117,8 @@ def test_few_chunks_are_read_in_the_transaction_of_the_write(tmp_path):
 
 
 @pytest.mark.usefixtures("two_at_a_time")
-def test_another_writer_does_not_make_a_committed_write_fail(tmp_path, monkeypatch, caplog):
-    """It is logged, and the next write reads the chunks."""
+def test_an_error_afterwards_does_not_make_a_committed_write_fail(tmp_path, monkeypatch, caplog):
+    """It is logged, and the next write reads the chunks. Who asks for the graph gets the error."""
     database, store = open_store(tmp_path / "weft.db", DOCUMENTS)
 
     def refuse(connections, name):
@@ -127,6 +127,8 @@ def test_another_writer_does_not_make_a_committed_write_fail(tmp_path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(reread_steps, "_read_some", refuse)
         store.write(batch_of(TEAM, ["They meet."]))
+        with pytest.raises(StoreUnavailable):
+            store.settle_graph()
     assert "not up to date: busy" in caplog.text
     assert store.stats().waiting_chunks == 5
     store.write(batch_of("Nice", ["Far from here."]))
@@ -140,7 +142,7 @@ def test_an_edit_and_an_import_read_their_chunks_too(tmp_path, monkeypatch):
     database, store = open_store(tmp_path / "weft.db", DOCUMENTS)
     calls = []
     for module in (graph_read, relational_store):
-        monkeypatch.setattr(module, "read_waiting", lambda connections, name: calls.append(name))
+        monkeypatch.setattr(module, "try_read_waiting", lambda connections, name: calls.append(name))
     store.graph.write_edit("alias", "paris", "city")
     store.annotate("import", {})
     database.close()
@@ -152,7 +154,7 @@ def test_an_edit_and_an_import_read_their_chunks_too(tmp_path, monkeypatch):
 def test_namespaces_wait_apart(tmp_path, monkeypatch):
     """A write in one namespace reads no chunk of another, and dropping one leaves no row."""
     database, store = open_store(tmp_path / "weft.db", DOCUMENTS)
-    monkeypatch.setattr(relational_store, "read_waiting", lambda *_: None)
+    monkeypatch.setattr(relational_store, "try_read_waiting", lambda *_: None)
     store.write(batch_of(TEAM, ["They meet."]))
     monkeypatch.undo()
     other = database.store("other")
@@ -165,3 +167,45 @@ def test_namespaces_wait_apart(tmp_path, monkeypatch):
 
     assert waiting == [5, 0]
     assert rows == 0
+
+
+def test_chunks_with_the_words_of_a_name_alone_need_no_transactions(tmp_path, monkeypatch):
+    """They are examined many at a time, and the namespace does not change."""
+    monkeypatch.setattr(graph_mentions, "MAX_REREAD_CHUNKS", 2)
+    texts = [f"A team in Paris, number {n}." for n in range(20)]
+    database, store = open_store(tmp_path / "weft.db", [("Doc One", texts), ("Doc Two", ["See Team Paris."])])
+    before = store.stats().generation
+    store.write(batch_of("Team Paris", ["They meet."]))
+    after = store.stats()
+    problems = database.check()
+    database.close()
+
+    assert after.generation == before + 2  # the document, and the chunk that names it
+    assert after.waiting_chunks == 0
+    assert problems == []
+
+
+def test_a_name_is_searched_in_older_chunks_after_a_deferred_write(tmp_path):
+    """The chunks of the write itself are not taken for deferred ones."""
+    database, store = open_store(tmp_path / "weft.db", [("Doc One", ["We met Team Paris there."])])
+    store.write(batch_of("Ledger", ["Nothing here."]), defer_graph=True)
+    store.write(batch_of("Team Paris", ["They meet.", "They meet again."]))
+    problems = database.check()
+    database.close()
+
+    assert problems == []
+
+
+def test_a_row_of_a_missing_chunk_is_found_and_deleted(tmp_path):
+    open_store(tmp_path / "weft.db", DOCUMENTS)[0].close()
+    db = apsw.Connection(str(tmp_path / "weft.db"))
+    db.execute("INSERT INTO reread (namespace, chunk, key) VALUES (99, 99, 'paris')")
+    db.close()
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    found = [problem.where for problem in database.check()]
+    database.repair()
+    after = database.check()
+    database.close()
+
+    assert found == ["table reread"]
+    assert after == []

@@ -161,6 +161,20 @@ def test_a_reader_of_the_file_is_reported(short_wait, engine, tmp_path):
     assert sources(engine) == ["claude:bb"]
 
 
+def test_ctrl_c_after_the_deletion_leaves_no_text(engine, tmp_path, monkeypatch):
+    """The command cannot be repeated then, because it no longer finds the conversation."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("weft.store.relational.store.try_read_waiting", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        forget(engine, find_forgettable(engine, Selection(conversation="aa")))
+
+    assert sources(engine) == ["claude:bb"]
+    assert f"The {MARKER} Society".encode() not in (tmp_path / "weft.db").read_bytes()
+
+
 def test_a_model_erases_one_conversation(engine):
     """The tool is the command without its preview: a model asks the user itself."""
     answer = call_tool(engine, "memory_forget", {"conversation": "bb"})

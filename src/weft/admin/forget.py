@@ -72,13 +72,15 @@ def forget(engine: Engine, found: Forgettable) -> None:
     ids = [document.id for document in found.documents]
     store.settle_graph()
     erase_cached_texts(engine.settings, store.batches(ids))
-    store.delete(ids)
-    store.settle_graph()  # statements of the documents
-    known = {fact.id for fact in engine.memory.list()}  # facts of the documents are deleted with them
-    remaining = [fact.id for fact in found.facts if fact.id in known]
-    if remaining:
-        engine.memory.forget(*remaining)
-    engine.database.compact()
+    try:
+        store.delete(ids)
+        store.settle_graph()  # statements of the documents
+        known = {fact.id for fact in engine.memory.list()}  # facts of the documents are deleted with them
+        remaining = [fact.id for fact in found.facts if fact.id in known]
+        if remaining:
+            engine.memory.forget(*remaining)
+    finally:  # the text is deleted before its graph, and a second call would not find it
+        engine.database.compact()
 
 
 def _iter_candidates(engine: Engine, selection: Selection) -> Iterator[DocumentInfo]:

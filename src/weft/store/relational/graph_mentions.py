@@ -22,8 +22,8 @@ from weft.cores import usable_cores
 from weft.extract.mentions import ChunkMentions, Match, find_mentions, may_mention
 from weft.extract.names import LazyWords, NameSet, long_keys, match_names, pair_keys, singular
 from weft.store.mention_readers.reader_pool import ReaderPool, TextBatch
-from weft.store.relational.rereads.reread_list import MAX_REREAD_CHUNKS, LostNames, Rereads
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.rereads.reread_list import MAX_EXAMINED_CHUNKS, MAX_REREAD_CHUNKS, LostNames, Rereads
+from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.merging import tie_rank
 
 BATCH_CHUNKS = 512
@@ -162,19 +162,42 @@ class MentionChanges:
                 self.reread(chunk, is_new=False)
 
     def resume(self) -> bool:
-        """Mark some of the chunks that earlier transactions left; return False if there are none."""
-        rows = self._rereads.first(MAX_REREAD_CHUNKS)
-        self._resumed = {chunk for chunk, _, _ in rows}
+        """
+        Mark some of the chunks that earlier transactions left; return False if there are none.
+
+        Nearly all chunks with the words of a name, if these are common, do not contain the name itself.
+        """
+        while len(self._whole) + len(self._names) < MAX_REREAD_CHUNKS and len(self._resumed) < MAX_EXAMINED_CHUNKS:
+            rows = self._rereads.after(max(self._resumed, default=-1), limit=MAX_REREAD_CHUNKS)
+            if not rows:
+                break
+            self._examine(rows)
+        return bool(self._resumed)
+
+    def _examine(self, rows: Sequence[Row]) -> None:
+        """Mark the chunks of rows of the list that lost a name, define a new one, or may contain it."""
+        names: defaultdict[int, set[str]] = defaultdict(set)
         known = self._numbers({key for _, key, lost in rows if lost is None})  # a new name may be lost again
-        subjects = read_subjects(self._db, self._resumed, namespace=self._namespace)
         for chunk, key, lost in rows:
+            self._resumed.add(chunk)
             if lost is not None:
                 self.reread(chunk, is_new=False)
             elif key in known:
-                self._names[chunk].add(key)
-                if key in subjects[chunk]:
-                    self._about.add(chunk)
-        return bool(rows)
+                names[chunk].add(key)
+        wanted = sorted(names.keys() - self._whole.keys())
+        texts = read_texts(self._db, wanted, namespace=self._namespace)
+        subjects = read_subjects(self._db, wanted, namespace=self._namespace)
+        for chunk, (text, _) in texts.items():
+            if names[chunk] & subjects[chunk]:
+                self._about.add(chunk)
+            elif not may_mention(text, names[chunk]):
+                continue
+            self._names[chunk] |= names[chunk]
+
+    @property
+    def has_changed(self) -> bool:
+        """True if mentions were written or deleted, or relations lost a name."""
+        return bool(self._deleted or self._new or self._whole)
 
     @contextmanager
     def reading(self) -> Iterator[None]:

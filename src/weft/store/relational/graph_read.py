@@ -19,7 +19,7 @@ from weft.store.relational.graph_mentions import ChunkText, read_texts
 from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.json_columns import unreadable
 from weft.store.relational.link_read import count_broken_links, find_broken_links
-from weft.store.relational.rereads.reread_steps import read_waiting
+from weft.store.relational.rereads.reread_steps import try_read_waiting
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -285,7 +285,7 @@ class RelationalGraph:
             changes.touch({key} | ({value} if kind != "rename" else set()))
             changes.settle()
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
-        read_waiting(self._connections, self._name)
+        try_read_waiting(self._connections, self._name)
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 

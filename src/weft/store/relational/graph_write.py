@@ -215,6 +215,8 @@ class GraphChanges:
             return False
         self._derive_claims(self._mentions)
         self._write_relations()
+        if self._mentions.has_changed:
+            self._db.run("touch_namespace", {"namespace": self._namespace, "chunks": 0, "length": 0})
         return True
 
     def rebuild(self) -> None:
@@ -279,7 +281,7 @@ class GraphChanges:
         for chunk in chunks:
             self._mentions.reread(chunk, is_new=True)
         self._db.run("forget_deferred", {"namespace": self._namespace})
-        return len(chunks)
+        return len(set(chunks).difference(self._new_chunks))
 
     def _write_statements(self) -> None:
         """Write the collected nominations and claims."""

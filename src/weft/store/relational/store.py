@@ -34,7 +34,7 @@ from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges, is_deferred, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
-from weft.store.relational.rereads.reread_steps import read_waiting
+from weft.store.relational.rereads.reread_steps import read_waiting, try_read_waiting
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -83,7 +83,7 @@ class RelationalStore:
         with self._connections.write(self._namespace) as db:
             self._write(db, batches, done=done, defer_graph=defer_graph)
         if not defer_graph:
-            read_waiting(self._connections, self._namespace)
+            try_read_waiting(self._connections, self._namespace)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
         namespace = self._ensure(db)
@@ -116,7 +116,7 @@ class RelationalStore:
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
             deleted = self._delete(db, document_ids)
-        read_waiting(self._connections, self._namespace)
+        try_read_waiting(self._connections, self._namespace)
         return deleted
 
     def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
@@ -146,7 +146,7 @@ class RelationalStore:
             active = find_active_model(db, found.key)
             if vectors and active:
                 write_name_vectors(db, found.key, active.number, vectors)
-        read_waiting(self._connections, self._namespace)
+        try_read_waiting(self._connections, self._namespace)
         return changed
 
     def write_model(self, model: StoredModel) -> None:

@@ -33,7 +33,7 @@ BATCH_CHUNKS = 256
 Rows: TypeAlias = Iterable[tuple[Hashable, Any]]
 """Keys and values of rows."""
 
-GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
+GRAPH_TABLES = ("nomination", "claim", "mention", "reread", "relation", "entity_vector")
 """Tables whose rows are useless without the row they refer to."""
 
 

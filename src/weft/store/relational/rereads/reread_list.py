@@ -23,6 +23,9 @@ from weft.store.relational.session import Namespace, Row, Session
 MAX_REREAD_CHUNKS = 256
 """Chunks that a transaction reads again for names that changed. To read one takes 1 to 2 ms."""
 
+MAX_EXAMINED_CHUNKS = 16 * MAX_REREAD_CHUNKS
+"""Chunks of the list of which a transaction reads the text. Most need not be read again if the words are common."""
+
 LostNames: TypeAlias = Mapping[int, Mapping[str, bool]]
 """Names that a chunk mentioned, by its number; the value is True if the chunk defined the name."""
 
@@ -53,9 +56,9 @@ class Rereads:
         self._db.run("postpone_lost_name", {"namespace": self._namespace, "key": key, "entity": entity})
         self._has_rows = True
 
-    def first(self, limit: int) -> list[Row]:
-        """Return the rows of the first chunks: chunk, key, lost."""
-        return self._db.run("first_rereads", {"namespace": self._namespace, "limit": limit})
+    def after(self, chunk: int, *, limit: int) -> list[Row]:
+        """Return the rows of the first chunks after a number: chunk, key, lost."""
+        return self._db.run("rereads_after", {"namespace": self._namespace, "chunk": chunk, "limit": limit})
 
     def lost(self, chunks: Collection[int]) -> LostNames:
         """Return the lost names of chunks."""

@@ -284,9 +284,11 @@ ON CONFLICT (chunk, key) DO UPDATE SET lost = excluded.lost;
 -- name: first_reread
 SELECT 1 FROM reread WHERE namespace = :namespace LIMIT 1;
 
--- name: first_rereads
+-- name: rereads_after
 SELECT r.chunk, r.key, r.lost
-FROM (SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace ORDER BY chunk LIMIT :limit) AS f
+FROM (
+    SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace AND chunk > :chunk ORDER BY chunk LIMIT :limit
+) AS f
 CROSS JOIN reread AS r ON r.chunk = f.chunk;
 
 -- name: lost_names

@@ -130,5 +130,8 @@ DELETE FROM claim WHERE chunk NOT IN (SELECT number FROM chunk);
 -- name: delete_lost_nomination
 DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk) OR key NOT IN (SELECT number FROM name);
 
+-- name: delete_lost_reread
+DELETE FROM reread WHERE chunk NOT IN (SELECT number FROM chunk) OR namespace NOT IN (SELECT number FROM namespace);
+
 -- name: delete_lost_entity_vector
 DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);
