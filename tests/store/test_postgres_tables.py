@@ -108,7 +108,14 @@ def test_tables_of_version_3_are_closed_and_their_postings_packed(postgres_dsn, 
         with psycopg.connect(bare, autocommit=True) as db:
             asked = "SELECT DISTINCT namespace FROM weft.posting"
             assert db.execute(asked).fetchall() == [("mine",)]
-            assert schema.migrate(db, where="here") == ["schema 11", "schema 12", "schema 13", "schema 14", "schema 15"]
+            assert schema.migrate(db, where="here") == [
+                "schema 11",
+                "schema 12",
+                "schema 13",
+                "schema 14",
+                "schema 15",
+                "schema 16",
+            ]
             owned = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'weft'::regnamespace"
             assert db.execute(owned).fetchall() == [(owner_of(owner),)]
         database = fill_fact_texts(PostgresDatabase(owner), "mine", "theirs")

@@ -266,6 +266,20 @@ class PostgresSession:
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Do nothing: the tables contain the keys."""
 
+    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
+        values = {"namespace": namespace, "chunks": json.dumps(sorted(chunks))}
+        for name in ("delete_chunk_mentions", "delete_chunk_claims") if chunks else ():
+            self.run(name, values)
+
+    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
+        if numbers is None:
+            for name in ("delete_mentions", "delete_relations"):
+                self.run(name, {"namespace": namespace})
+        elif numbers:
+            values = {"namespace": namespace, "entities": json.dumps(sorted(numbers))}
+            for name in ("delete_entity_mentions", "delete_outgoing_relations", "delete_incoming_relations"):
+                self.run(name, values)
+
     # ── change log ──────────────────────────────────────────────────────────────────────────────
 
     def _log_of(self, values: Mapping[str, Any]) -> ChangeLog:

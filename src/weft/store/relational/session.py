@@ -143,6 +143,12 @@ class Session(Protocol):
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
 
+    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
+        """Delete the mentions and claims of deleted chunks, unless the database has deleted them with the chunks."""
+
+    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
+        """Delete the mentions and relations of deleted entities, by default of all, unless the database has."""
+
     # vectors
 
     def pack(self, vector: Vector) -> Any:

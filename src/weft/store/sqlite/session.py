@@ -131,6 +131,12 @@ class SqliteSession:
             values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
             self.run("delete_unused_names", values)
 
+    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
+        """Do nothing: foreign keys delete the rows of a chunk."""
+
+    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
+        """Do nothing: foreign keys delete the rows of an entity."""
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> bytes:

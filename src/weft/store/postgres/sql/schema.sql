@@ -362,6 +362,10 @@ ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (na
 ALTER TABLE weft.outbox ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+-- Claims, mentions and relations of several parts are in buckets, away from the chunks and entities that they refer to.
+ALTER TABLE weft.claim ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.mention ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.relation ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk ADD FOREIGN KEY (namespace, document)
@@ -372,14 +376,6 @@ ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.nomination ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.claim ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, entity)
-REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, source)
-REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, target)
-REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, chunk)
