@@ -6,8 +6,8 @@ from weft.store.postgres import parts
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
-KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres")
-EACH = ("memory", "sqlite", "postgres")
+KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres", "postgres parts")
+EACH = ("memory", "sqlite", "postgres", "postgres parts")
 """One of each adapter."""
 
 

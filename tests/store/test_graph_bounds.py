@@ -241,7 +241,7 @@ REFUSED = {"10 kB of words": "too long", "a zero": "NUL"}
 
 
 @pytest.mark.parametrize(
-    "kind, name", [(kind, name) for kind in EACH for name in ODD if kind != "postgres" or name not in REFUSED]
+    "kind, name", [(kind, name) for kind in EACH for name in ODD if "postgres" not in kind or name not in REFUSED]
 )
 @pytest.mark.parametrize("cut", [True, False], ids=["as extractors make keys", "as anybody might"])
 def test_odd_names_are_kept_found_and_forgotten(request, kind, name, cut):

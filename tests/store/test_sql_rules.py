@@ -20,6 +20,7 @@ BY_NAME = {
     "bind_namespace": "binds the transaction to it",
     "find_namespace": "asks whether it exists",
     "lock_namespace": "asked before it is known to exist",
+    "lock_part": "asked as `lock_namespace`",
     "try_namespace": "asked before it is known to exist",
     "write_namespace": "makes it",
     "write_parted_namespace": "makes it",

@@ -1,13 +1,16 @@
 """
 Transaction over the parts of a namespace: runs a statement in the home, in one part or in every part.
 
-The text of a namespace with several parts is divided by document; its graph is in the home, the rows under the name of
-the namespace itself. Documents, chunks and embedders have the same numbers in both. Example: `wiki` with four parts,
-a document of part 2:
+The text of a namespace with several parts is divided by document, and most of its graph by entity. The rest is in the
+home, the rows under the name of the namespace itself. Documents, chunks and embedders have the same numbers in both.
+Example: `wiki` with four parts, a document of part 2, an entity of bucket 3:
 
-    namespace   document        chunk               posting, label, chunk_vector, outbox    entity, mention, fact, job
-    wiki        7, id, source   8, id, position                                             all
-    wiki␟2      7, all columns  8, all columns      all
+    namespace   document        chunk             posting, label, chunk_vector, outbox   entity, fact, job   mention
+    wiki        7, id, source   8, id, position                                          9, all columns
+    wiki␟2      7, all columns  8, all columns    all
+    wiki␟3                                                                                                   9 in 8
+
+Buckets of mentions, claims and relations are explained in `buckets/bucket_rule.py`.
 
 The logic above names the home only. A statement of `ROUTES` is sent to the parts instead, and its rows are merged:
 
@@ -17,7 +20,7 @@ The logic above names the home only. A statement of `ROUTES` is sent to the part
     merged      all parts; the first rows in the order of a column
     summed      all parts; the sum of the numbers
     both        the home and all parts
-    in_text     the home, without chunks whose text is deleted and that the graph still has
+    in_text     the graph, without chunks whose text is deleted and that the graph still has
     a method    what no other route can do
 
 Other statements run in the home. Row security is bound to the home or to the part before each statement. A writer of
@@ -36,6 +39,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
+from weft.store.postgres.buckets import bucket_checks, bucket_reads, bucket_writes
+from weft.store.postgres.buckets.bucket_rule import ROW_COLUMNS, bucket_of
+from weft.store.postgres.buckets.deleted_chunks import IN_TEXT
 from weft.store.postgres.part_names import is_own, is_part, part_names, part_of
 from weft.store.postgres.part_rankings import merge_keywords, merge_vectors
 from weft.store.postgres.part_readers import PartReaders
@@ -71,6 +77,8 @@ class PartState(NamedTuple):
 Result = TypeVar("Result")
 
 Route = Callable[["PartedSession", str, Mapping[str, Any], Sequence[str]], list[Row]]
+
+RowPart = Callable[["PartedSession", Mapping[str, Any], Sequence[str]], str]
 
 
 class PartedSession(PostgresSession):
@@ -152,15 +160,18 @@ class PartedSession(PostgresSession):
             self._bind_to(rows[0])
             super().run_many(name, rows)
             return
-        column, known = ROW_PARTS[name]
-        routed = [{**row, "namespace": known(self)[row[column]]} for row in rows]
+        part_of_row, parts = ROW_PARTS[name], self._parts_of(rows[0])
+        routed = [{**row, "namespace": part_of_row(self, row, parts)} for row in rows]
         for _, group in groupby(sorted(routed, key=itemgetter("namespace")), key=itemgetter("namespace")):
             some = list(group)
             self._bind_to(some[0])
             super().run_many(name, some)
 
     def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
-        parts = self._parts_of(values) if name in STREAMED else ()
+        parts = self._parts_of(values) if name in STREAMED or name in STREAM_ROUTES else ()
+        if parts and name in STREAM_ROUTES:
+            yield from STREAM_ROUTES[name](self, name, values, parts)
+            return
         for part in parts:
             for row in self._stream_here(name, {**values, "namespace": part}):
                 if name == "all_metadata":
@@ -177,8 +188,13 @@ class PartedSession(PostgresSession):
         self._bind_to(values)
         return super().run(name, values, dimension=dimension)
 
-    def _run_at(self, part: str, name: str, values: Mapping[str, Any]) -> list[Row]:
-        return self._run_here(name, {**values, "namespace": part})
+    def run_at(self, at: str, name: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a statement in the home or in a part."""
+        return self._run_here(name, {**values, "namespace": at})
+
+    def stream_at(self, at: str, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
+        """Stream the rows of a statement in the home or in a part."""
+        return self._stream_here(name, {**values, "namespace": at})
 
     def _stream_here(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
         """Stream rows. Other statements may run in between, and row security is checked at each fetch."""
@@ -215,7 +231,7 @@ class PartedSession(PostgresSession):
         """Return the states of the parts of the namespace to which the session is bound; none if it has one part."""
         if self._states is not None:
             return self._states
-        rows = self.each(self._names(self._home), lambda db, part: db._run_at(part, "part_state", {}))
+        rows = self.each(self._names(self._home), lambda db, part: db.run_at(part, "part_state", {}))
         states = [PartState(*row) for (row,) in rows]
         if self._snapshot is not None:
             self._states = states
@@ -248,7 +264,7 @@ class PartedSession(PostgresSession):
     def _lock_parts(self, namespace: str, wanted: Iterable[str]) -> None:
         before = self._names(namespace)
         for part in sorted(wanted):  # the same order in all transactions, so that none waits for another in a circle
-            self._run_here("lock_namespace", {"name": part})
+            self._run_here("lock_part", {"name": part})
         if self._read_names(namespace) != before:
             raise ConnectionLost(f"namespace {namespace!r} was dropped", hint="run the command again")
 
@@ -271,40 +287,40 @@ class PartedSession(PostgresSession):
 
     def delete_labels(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Delete the labels of a document from its part."""
-        return self._run_at(self._document_parts[values["document"]], name, values)
+        return self.run_at(self._document_parts[values["document"]], name, values)
 
     def write_model(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Write an embedder to the home, then under the same number to every part."""
         rows = self._run_here(name, values)
         for part in parts:
-            self._run_at(part, "write_model_at", {**values, "number": rows[0][0]})
+            self.run_at(part, "write_model_at", {**values, "number": rows[0][0]})
         return rows
 
     def set_counts(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Set the counts of the home as given, and those of the parts from their chunks."""
         for part in parts:
-            lengths = [length for _, _, length in self._run_at(part, "all_terms", {})]
-            self._run_at(part, name, {"chunks": len(lengths), "length": sum(lengths)})
+            lengths = [length for _, _, length in self.run_at(part, "all_terms", {})]
+            self.run_at(part, name, {"chunks": len(lengths), "length": sum(lengths)})
         return self._run_here(name, values)
 
     def count_distinct_terms(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Return the number of distinct terms; the sorted terms of the parts are merged."""
-        streams = [self._stream_here("list_terms", {"namespace": part}) for part in parts]
+        streams = [self.stream_at(part, "list_terms", {}) for part in parts]
         return [(sum(1 for _ in groupby(merge(*streams))),)]
 
     def has_content(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Return True if the home or a part has content."""
-        return [(any(self._run_at(part, name, values)[0][0] for part in (values["namespace"], *parts)),)]
+        return [(any(self.run_at(part, name, values)[0][0] for part in (values["namespace"], *parts)),)]
 
     def in_text(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Run a statement in the home; leave out chunks whose text is deleted."""
-        rows = self._run_here(name, values)
+        """Run a statement about the graph; leave out chunks whose text is deleted."""
+        rows = READS[name](self, name, values, parts) if name in READS else self._run_here(name, values)
         removed = {id for state in self.part_states() for id in state.removed}
         return [kept for row in rows if (kept := IN_TEXT[name](row, removed))] if removed else rows
 
     def links_in_text(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-        """Run a statement about links in the home; leave out those of chunks whose text is deleted."""
-        rows = self._run_here(name, values)
+        """Run a statement about links; leave out those of chunks whose text is deleted."""
+        rows = READS[name](self, name, values, parts)
         numbers = json.dumps(sorted({number for _, number, *_ in rows}))
         if not any(state.removed for state in self.part_states()):
             return rows
@@ -408,6 +424,12 @@ class PartedSession(PostgresSession):
         parts = self._names(str(namespace)) or [str(namespace)]
         return sum(super(PartedSession, self).rebuild_terms(part) for part in parts)
 
+    def find_lost_rows(self, namespace: Namespace) -> list[str]:
+        return bucket_checks.find_lost_rows(self, str(namespace), self._names(str(namespace)))
+
+    def restore_claims(self, namespace: Namespace) -> None:
+        bucket_checks.restore_claims(self, str(namespace), self._names(str(namespace)))
+
     def find_part_problems(self, namespace: str) -> list[Problem]:
         """Return the differences between the home of a namespace and its parts."""
         parts = self._names(namespace)
@@ -417,7 +439,7 @@ class PartedSession(PostgresSession):
         problems = []
         for place, part in enumerate(parts):
             ((_, _, chunks, length),) = self.run("find_namespace", {"name": part}) or [("", 0, -1, 0)]
-            lengths = [length for _, _, length in self._run_at(part, "all_terms", {})]
+            lengths = [length for _, _, length in self.run_at(part, "all_terms", {})]
             if (chunks, length) != (len(lengths), sum(lengths)):
                 what = f"part {place} counts {chunks} chunks of {length} terms, has {len(lengths)} of {sum(lengths)}"
                 problems.append(Problem(where=where, what=what, repairable=True))
@@ -438,7 +460,7 @@ class PartedSession(PostgresSession):
 
 def every(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
     """Run a statement in every part; return all rows."""
-    return [row for rows in db.each(parts, lambda db, part: db._run_at(part, name, values)) for row in rows]
+    return [row for rows in db.each(parts, lambda db, part: db.run_at(part, name, values)) for row in rows]
 
 
 def by_ids(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
@@ -448,14 +470,14 @@ def by_ids(db: PartedSession, name: str, values: Mapping[str, Any], parts: Seque
         wanted[part_of(values["namespace"], id, len(parts))].append(id)
 
     def read(db: PartedSession, part: str) -> list[Row]:
-        return db._run_at(part, name, {**values, "ids": json.dumps(wanted[part])})
+        return db.run_at(part, name, {**values, "ids": json.dumps(wanted[part])})
 
     return [row for rows in db.each(sorted(wanted), read) for row in rows]
 
 
 def by_id(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
     """Run a statement in the part of the document `id`."""
-    return db._run_at(part_of(values["namespace"], values["id"], len(parts)), name, values)
+    return db.run_at(part_of(values["namespace"], values["id"], len(parts)), name, values)
 
 
 def merged(column: int) -> Route:
@@ -478,26 +500,14 @@ def both(db: PartedSession, name: str, values: Mapping[str, Any], parts: Sequenc
     return db._run_here(name, values)
 
 
-def _without_mentions(row: Row, removed: Collection[str]) -> Row:
-    """Return a row of `links_of` without mentions in deleted chunks."""
-    id, chunks, strong, mentions, relations = row
-    kept = [mention for mention in json.loads(mentions) if mention[0] not in removed]
-    return id, chunks, strong, json.dumps(kept), relations
-
-
-def _without_claims(row: Row, removed: Collection[str]) -> Row:
-    """Return a row of `relation_claims` without claims of deleted chunks."""
-    *ends, claims = row
-    return *ends, json.dumps([claim for claim in json.loads(claims) if claim[1] not in removed], ensure_ascii=False)
-
-
-IN_TEXT: Mapping[str, Callable[[Row, Collection[str]], Row | None]] = {
-    "links_of": _without_mentions,
-    "relation_claims": _without_claims,
-    "mentions_in": lambda row, removed: None if row[1] in removed else row,
-    "unembedded_entities": lambda row, removed: None if row[0] in removed else row,
+READS: Mapping[str, Route] = {
+    "links_of": bucket_reads.links_of,
+    "relation_claims": bucket_reads.relation_claims,
+    "mentions_in": bucket_reads.mentions_in,
+    "broken_links": bucket_writes.broken_links,
+    "all_broken_links": bucket_writes.all_broken_links,
 }
-"""Statements of the graph that name chunks, with a function that leaves out deleted chunks of a row."""
+"""Reads of the graph in buckets whose rows name chunks."""
 
 ROUTES: Mapping[str, Route] = {
     **dict.fromkeys(("chunks_by_id", "titles_by_chunk", "chunk_texts", "chunk_vectors", "write_vector_by_id"), every),
@@ -515,6 +525,27 @@ ROUTES: Mapping[str, Route] = {
     "bad_vectors": summed,
     "activate_model": both,
     "delete_other_models": both,
+    **dict.fromkeys(("delete_mentions", "delete_relations", "delete_derived_claims", "delete_resolved_claims"), both),
+    **dict.fromkeys(("delete_chunk_mentions", "delete_chunk_claims", "delete_entity_mentions"), every),
+    **dict.fromkeys(("delete_outgoing_relations", "delete_incoming_relations", "place_claims"), every),
+    **dict.fromkeys(("chunk_claims", "claims_of_keys", "links_by_stem", "links_at"), bucket_writes.read_some),
+    **dict.fromkeys(("chunk_resolved_claims", "all_derived_claims_in"), bucket_writes.read_some),
+    "origin_claims": every,
+    "count_relations": summed,
+    "misplaced_claims": summed,
+    "count_stated": bucket_reads.count_stated,
+    "known_entities": bucket_reads.known_entities,
+    "relations_of_type": bucket_reads.relations_of_type,
+    "relations_between": bucket_reads.relations_between,
+    "relations_with": bucket_reads.relations_with,
+    "chunk_mentions": bucket_writes.chunk_mentions,
+    "entity_chunks": bucket_writes.entity_chunks,
+    "pair_support": bucket_writes.pair_support,
+    "page_votes": bucket_writes.page_votes,
+    "chunk_links": bucket_writes.chunk_links,
+    "own_claims": bucket_writes.own_claims,
+    "import_names": bucket_writes.import_names,
+    "all_mentions_in": bucket_checks.all_mentions_in,
     **dict.fromkeys(IN_TEXT, PartedSession.in_text),
     **dict.fromkeys(("broken_links", "all_broken_links"), PartedSession.links_in_text),
     "has_content": PartedSession.has_content,
@@ -525,10 +556,23 @@ ROUTES: Mapping[str, Route] = {
 }
 """Statements that do not run in the home alone, if a namespace has several parts."""
 
-ROW_PARTS: Mapping[str, tuple[str, Callable[[PartedSession], Mapping[int, str]]]] = {
-    "write_label": ("document", lambda db: db._document_parts),
+
+def _in_bucket(column: str) -> RowPart:
+    """Return a function that finds the bucket of a row by a column."""
+    return lambda db, row, parts: bucket_of(row["namespace"], row[column], len(parts))
+
+
+ROW_PARTS: Mapping[str, RowPart] = {
+    "write_label": lambda db, row, parts: db._document_parts[row["document"]],
+    **{name: _in_bucket(column) for name, column in ROW_COLUMNS.items()},
 }
-"""Statements for many rows that run in the parts, with the column that tells the part."""
+"""Statements for many rows that run in the parts, with a function that returns the part of a row."""
 
 STREAMED = frozenset({"all_metadata", "all_headings_and_terms", "all_labels"})
 """Streamed statements that run in every part."""
+
+STREAM_ROUTES: Mapping[str, Callable[[PartedSession, str, Mapping[str, Any], Sequence[str]], Iterator[Row]]] = {
+    "all_pairs": bucket_checks.all_pairs,
+    "all_relations": bucket_checks.all_relations,
+}
+"""Streamed statements of the graph in buckets."""

@@ -44,6 +44,8 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.store.postgres.buckets.bucket_checks import fill_buckets
+from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
 from weft.store.sql_files import load_migrations, load_schema
@@ -64,6 +66,9 @@ ROW_SECURITY_VERSION = 4
 
 POSTINGS_VERSION = 11
 """Schema version from which postings are packed."""
+
+BUCKETS_VERSION = 16
+"""Schema version from which the graph of several parts is in buckets."""
 
 MAX_BUILD_BYTES = 1 << 30
 """
@@ -308,6 +313,8 @@ def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool
         _close_partitions(db)
     if version == POSTINGS_VERSION:
         _pack_postings(db, has_citus=has_citus)
+    if version == BUCKETS_VERSION:
+        _fill_buckets(db, has_citus=has_citus)
 
 
 def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
@@ -318,6 +325,16 @@ def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None
             session.bind(name)
             db.execute("SELECT 1 FROM weft.namespace WHERE namespace = %s FOR UPDATE", [name])
             session.rebuild_terms(name)
+
+
+def _fill_buckets(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
+    """Move the graphs of namespaces with several parts to their buckets, one transaction per namespace."""
+    for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE parts > 1 ORDER BY 1").fetchall():
+        with db.transaction():
+            session = PartedSession(db, samples={}, kept_filters={}, has_citus=has_citus)
+            session.bind(name)
+            session.lock(name)
+            fill_buckets(session, name, session.part_names(name))
 
 
 def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:

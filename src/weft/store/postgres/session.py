@@ -406,10 +406,16 @@ class PostgresSession:
         return []
 
     def count_orphans(self, table: str) -> int:
-        return 0  # the server enforces every reference
+        return 0  # the server enforces the references of all tables but those that `find_lost_rows` checks
 
     def drop_orphans(self, table: str) -> None:
-        """Do nothing: the server enforces every reference."""
+        """Do nothing: the server enforces most references, and `repair` derives the other rows again."""
+
+    def find_lost_rows(self, namespace: Namespace) -> list[str]:
+        return []  # of a single part; `PartedSession` finds them
+
+    def restore_claims(self, namespace: Namespace) -> None:
+        """Do nothing: `PartedSession` does, for one part too."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         return terms.are_sound(self, namespace)

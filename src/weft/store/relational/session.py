@@ -232,6 +232,16 @@ class Session(Protocol):
     def drop_orphans(self, table: str) -> None:
         """Delete the rows of a table that refer to a missing row."""
 
+    def find_lost_rows(self, namespace: Namespace) -> list[str]:
+        """
+        Return a line for each kind of graph rows of a namespace that refer to a missing row.
+
+        A database whose foreign keys cover the graph returns nothing; see `count_orphans`.
+        """
+
+    def restore_claims(self, namespace: Namespace) -> None:
+        """Delete claims of missing chunks, unless foreign keys exclude them, and correct where claims are."""
+
     def are_terms_sound(self, namespace: Namespace) -> bool:
         """Return True if the keyword index matches the terms of the chunks."""
 

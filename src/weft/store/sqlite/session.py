@@ -247,6 +247,12 @@ class SqliteSession:
     def drop_orphans(self, table: str) -> None:
         self.run(f"delete_lost_{table}")
 
+    def find_lost_rows(self, namespace: Namespace) -> list[str]:
+        return []  # `count_orphans` finds them
+
+    def restore_claims(self, namespace: Namespace) -> None:
+        """Do nothing: `drop_orphans` does."""
+
     def are_terms_sound(self, namespace: Namespace) -> bool:
         derived, key = derive_postings(self, namespace), {"namespace": namespace}
         counts: dict[str, int] = dict(self.run("all_term_counts", key))

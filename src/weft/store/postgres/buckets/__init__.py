@@ -1,0 +1,1 @@
+"""Buckets of the graph of a namespace with several parts."""
