@@ -1,9 +1,10 @@
 """
 Latency of searches in a namespace with several parts: parts read at once, and one after the other.
 
-    python benchmarks/parts.py [--size 10000] [--parts 1 4 8] [--repeat 3] [--dsn postgresql://…]
+    python benchmarks/parts.py [--size 10000] [--parts 1 4 8] [--repeat 3] [--graph] [--dsn postgresql://…]
 
-The documents and questions are those of `benchmarks/postgres.py`, without a graph, which is in one place anyway. Each
+The documents and questions are those of `benchmarks/postgres.py`, without a graph unless `--graph` is given. Then
+`links` is one hop: mentions and relations of 16 of the entities with the most chunks, and `mix` a whole question. Each
 question is asked both ways in turn, so that other load of the machine affects both. Cells are p50 / p95 in
 milliseconds, without embedding. The hits are compared with those of the namespace with the first number of parts.
 """
@@ -30,6 +31,7 @@ from weft.store.postgres.database import PostgresDatabase
 from weft.text.analyzer import query_terms
 
 LIMIT = 100
+HOP_ENTITIES = 16
 
 
 @contextmanager
@@ -60,7 +62,17 @@ def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -
     return {way: f"{median(times):.1f} / {quantiles(times, n=20)[-1]:.1f}" for way, times in spent.items()}
 
 
-def measure(store: Store, engine: Engine, asked: Questions, *, repeat: int) -> list[dict[str, str]]:
+def measure_graph(store: Store, engine: Engine, asked: Questions, *, repeat: int) -> dict[str, dict[str, str]]:
+    """Return the figures of one hop and of questions with the graph."""
+    top = [entity.id for entity in store.graph.top_entities(limit=HOP_ENTITIES * len(asked.plain))]
+    shares = {question: top[place :: len(asked.plain)] for place, question in enumerate(asked.plain)}
+    return {
+        "links": timed(lambda q: store.graph.links_of(shares[q], limit=LIMIT), asked.plain, repeat),
+        "mix": timed(lambda q: engine.query(q, method="mix"), asked.plain, repeat),
+    }
+
+
+def measure(store: Store, engine: Engine, asked: Questions, *, repeat: int, has_graph: bool) -> list[dict[str, str]]:
     """Return a row of figures for each way of reading."""
     everything, vectors = Filter(), asked.vectors
     found = {
@@ -73,20 +85,22 @@ def measure(store: Store, engine: Engine, asked: Questions, *, repeat: int) -> l
         ),
         "hybrid": timed(lambda q: engine.query(q, method="hybrid"), asked.plain, repeat),
     }
+    if has_graph:
+        found |= measure_graph(store, engine, asked, repeat=repeat)
     return [
         {"parts": str(store.stats().parts), "read": way, **{name: figures[way] for name, figures in found.items()}}
         for way in ("one after the other", "at once")
     ]
 
 
-def fill(store: Store, size: int) -> float:
-    """Write documents without a graph; return the seconds of the store."""
+def fill(store: Store, size: int, *, has_graph: bool) -> float:
+    """Write documents, with or without a graph; return the seconds of the store."""
     card, spent = EMBEDDER.card, 0.0
     store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
     for group in batches(size, namespace=store.namespace):
         plain = [replace(b, chunks=tuple(replace(item, extraction=Extraction()) for item in b.chunks)) for b in group]
         start = time.perf_counter()
-        store.write(*plain)
+        store.write(*(group if has_graph else plain))
         spent += time.perf_counter() - start
     return spent
 
@@ -112,6 +126,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=10_000)
     parser.add_argument("--parts", type=int, nargs="+", default=[1, 4, 8])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--graph", action="store_true", help="write a graph, and measure a hop and whole questions")
     parser.add_argument("--dsn", default="", help="a database to use; its namespaces parts1, parts4, … are dropped")
     arguments = parser.parse_args()
     asked, rows, expected = made_questions(arguments.size), [], None
@@ -123,7 +138,7 @@ def main() -> None:
             database.drop(name)
             database.create(name, parts=parts)
             store = database.store(name)
-            seconds = fill(store, arguments.size)
+            seconds = fill(store, arguments.size, has_graph=arguments.graph)
             found = hits(store, asked)
             expected = expected or found
             same = sum(mine == theirs for mine, theirs in zip(found, expected, strict=True))
@@ -132,7 +147,7 @@ def main() -> None:
             )
             settings = read_settings({"store.db": dsn, "store.namespace": name})
             with Engine(settings, embedder=EMBEDDER) as engine:
-                rows += measure(store, engine, asked, repeat=arguments.repeat)
+                rows += measure(store, engine, asked, repeat=arguments.repeat, has_graph=arguments.graph)
             print(to_table(rows[-2:]), flush=True)
         database.close()
     print(to_table(rows))

@@ -414,6 +414,17 @@ class PartedSession(PostgresSession):
         known = {number for (number,) in self._run_here("graph_chunk_numbers", values)}
         return {name: numbers & known for name, numbers in found.items()}
 
+    # ── graph ───────────────────────────────────────────────────────────────────────────────────
+
+    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
+        for bucket in self._names(str(namespace)) or [str(namespace)]:  # all statements of a bucket after one binding
+            super().forget_chunks(bucket, chunks)
+
+    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
+        buckets = self._names(str(namespace))
+        for bucket in buckets if buckets and numbers is not None else (namespace, *buckets):
+            super().forget_entities(bucket, numbers)
+
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
@@ -525,9 +536,8 @@ ROUTES: Mapping[str, Route] = {
     "bad_vectors": summed,
     "activate_model": both,
     "delete_other_models": both,
-    **dict.fromkeys(("delete_mentions", "delete_relations", "delete_derived_claims", "delete_resolved_claims"), both),
-    **dict.fromkeys(("delete_chunk_mentions", "delete_chunk_claims", "delete_entity_mentions"), every),
-    **dict.fromkeys(("delete_outgoing_relations", "delete_incoming_relations", "place_claims"), every),
+    **dict.fromkeys(("delete_derived_claims", "delete_resolved_claims"), both),
+    "place_claims": every,
     **dict.fromkeys(("chunk_claims", "claims_of_keys", "links_by_stem", "links_at"), bucket_writes.read_some),
     **dict.fromkeys(("chunk_resolved_claims", "all_derived_claims_in"), bucket_writes.read_some),
     "origin_claims": every,

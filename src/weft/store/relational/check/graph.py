@@ -82,8 +82,10 @@ def restore_statements(db: Session, namespace: Namespace) -> int:
         db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
     for rows in batched(db.stream("all_chunk_numbers", values)):
         numbers = json.dumps([number for (number,) in rows])
-        for number, id in db.run("chunk_ids", {**values, "numbers": numbers}):
-            db.run("place_claims", {**values, "chunk": number, "place": tie_rank(id)})
+        places = [(number, tie_rank(id)) for number, id in db.run("chunk_ids", {**values, "numbers": numbers})]
+        if db.one("misplaced_claims", {**values, "places": json.dumps(places)}):
+            for number, place in places:
+                db.run("place_claims", {**values, "chunk": number, "place": place})
     return db.total_changes() - before
 
 
