@@ -203,6 +203,40 @@ def test_a_hop_asks_each_bucket_once(database, monkeypatch):
     assert counted["known"].total() <= 1 + len(BUCKETS)
 
 
+def count_statements(database, parts, monkeypatch):
+    """Return the statements of a new, a rewritten and a deleted document in a namespace with some documents."""
+    name, sent = f"with {parts}", []
+    database.create(name, parts=parts)
+    store = database.store(name)
+    store.write_model(MODEL)
+    store.write(
+        *(batch_of(f"Doc {n}", ["Paris and the Auth Service.", "密钥 of AS"], namespace=name) for n in range(9))
+    )
+    with monkeypatch.context() as patch:
+        for method in ("_execute", "run_many"):
+            real = getattr(PostgresSession, method)
+            patch.setattr(
+                PostgresSession, method, lambda self, *a, real=real, **o: sent.append(a) or real(self, *a, **o)
+            )
+        for write in (
+            lambda: store.write(batch_of("New", ["Paris and the Ledger.", "Database"], namespace=name)),
+            lambda: store.write(batch_of("New", ["Paris and the OAuth Provider.", "Database 2"], namespace=name)),
+            lambda: store.delete([document_id(name, "New")]),
+        ):
+            before = len(sent)
+            write()
+            yield len(sent) - before
+
+
+def test_a_small_write_asks_each_bucket_a_bounded_number_of_times(database, monkeypatch):
+    """Statements of eight parts less those of four; half of them bind row security."""
+    few, many = (list(count_statements(database, parts, monkeypatch)) for parts in (4, 8))
+
+    for counts, limit in zip(zip(few, many, strict=True), (16, 24, 28), strict=True):
+        assert (counts[1] - counts[0]) / 4 <= limit, (few, many)
+    assert database.check() == []
+
+
 # ── deleting ────────────────────────────────────────────────────────────────────────────────────
 
 
