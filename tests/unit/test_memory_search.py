@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from weft.config import read_settings
@@ -325,6 +325,17 @@ QUESTIONS = st.lists(st.sampled_from([*NAMES, *WORDS]), min_size=1, max_size=4).
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pages=CORPORA, asked=QUESTIONS, count=st.integers(1, 5), gate=st.booleans())
+@example(
+    pages={
+        "Apple Tree": ([], "bridge"),  # the best of the keyword channel
+        "Cedar Gate": ([], "apple apple apple [[Birch Wood]] [[Birch Wood]]"),
+        "Birch Wood": ([], "apple"),
+        "Notes": ([], "[[Birch Wood]] [[Birch Wood]]"),
+    },
+    asked="Birch Wood bridge",
+    count=3,
+    gate=False,
+)
 def test_without_the_graph_it_is_hybrid_and_with_it_nothing_is_lost(pages, asked, count, gate):
     """Same chunks, scores and order; with the graph, hybrid's results are in the answer, its best half in the cut."""
     with open_on(pages, search_gate=gate) as engine:

@@ -96,7 +96,7 @@ def choose_hits(
     known = search.chunks.read([hit.chunk_id for hit in chosen]) if walked.connected.hits else {}
     owners = {id: chunk.document_id for id, chunk in known.items()}
     hits = add_connected(chosen, walked.connected, owners=owners, top_k=top_k)
-    return cut_hits(hits, text=text, top_k=top_k) if search.options.exact else hits
+    return cut_hits(hits, text=pick(text), top_k=top_k) if search.options.exact else hits
 
 
 def _choose(
@@ -125,7 +125,7 @@ def _choose(
 
 def cut_hits(hits: Sequence[Hit], *, text: Sequence[Hit], top_k: int) -> list[Hit]:
     """
-    Return at most `top_k` hits in their order.
+    Return at most `top_k` hits in their order; `text` is the answer without the graph.
 
     The best half of the text hits stays. The hits that the graph added get the other places, then further text hits.
     """
