@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from opening import open_empty
 
 from weft.errors import SchemaMismatch
-from weft.records import Batch, Calibration, Chunk, Curve, DocumentInfo, Filter, IndexedChunk, StoredModel
+from weft.records import (
+    Batch,
+    Calibration,
+    Chunk,
+    Curve,
+    DocumentInfo,
+    Extraction,
+    Filter,
+    IndexedChunk,
+    Nomination,
+    StoredModel,
+)
 from weft.text.analyzer import count_terms, query_terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
@@ -73,6 +84,16 @@ def keyword(store, text, where=EVERYTHING):
     return found(store.search_keyword(query_terms(text), limit=9, where=where), store)
 
 
+def replace_nominations(batch):
+    """Return the batch with a nomination by each chunk: its first word."""
+    items = []
+    for item in batch.chunks:
+        name = item.chunk.text.split()[0]
+        nomination = Nomination(key=name.lower(), name=name, kind="given", about=True)
+        items.append(replace(item, extraction=Extraction(nominations=(nomination,))))
+    return replace(batch, chunks=tuple(items))
+
+
 class StoreContract:
     kind = ""
     """Of the database; each adapter's class says which."""
@@ -102,6 +123,14 @@ class StoreContract:
         assert (store.documents([batch.document.id]), store.find_chunks(batch.document.id)) == before
         assert keyword(store, "paris") == ["Paris is the capital of France"]
         assert store.stats().chunks == 1
+
+    def test_the_last_of_two_versions_in_one_write_counts(self, store, database):
+        """Chunks of the first one were never seen by a reader."""
+        first, last = (replace_nominations(make_batch("a", [text])) for text in ("Paris is here", "Lyon is there"))
+        store.write(first, make_batch("b", ["nothing"]), last)
+
+        assert [chunk.text for chunk in store.find_chunks(last.document.id)] == ["Lyon is there"]
+        assert database.check() == []
 
     def test_a_changed_document_loses_what_is_gone_and_keeps_what_stayed(self, store):
         """A chunk that stays keeps its id and vector even when the batch brings no vector for it."""

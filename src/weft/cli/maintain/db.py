@@ -51,8 +51,8 @@ def migrate(session: Session) -> None:
     """
     Migrate the tables of the store to this version.
 
-    A SQLite file is also migrated when it is opened; no other process may use it meanwhile. On a server, the migration
-    runs one statement at a time while clients keep reading. An interrupted migration resumes on the next call.
+    A SQLite file is also migrated when it is opened; no other process may use it meanwhile. On a server, stop
+    all processes that use it before. An interrupted migration resumes on the next call.
     """
     from weft.admin.tables import migrate_tables
     from weft.cli.progress import MigrationBar

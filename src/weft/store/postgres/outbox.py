@@ -40,7 +40,7 @@ class Outbox:
         """Ids of the deleted chunks of the current document."""
         self._rows: list[dict[str, Any]] = []
 
-    def withdraw(self, document: int) -> None:
+    def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
         """Do nothing: the settler reads what the graph has of the document."""
 
     def remove(self, chunk: int, *, id: str) -> None:
@@ -157,11 +157,12 @@ class _HomeWriter:
 
     def _replace(self, number: int, statements: Statements) -> list[str]:
         """Update the rows of a known document; return the ids of the chunks that stay."""
-        self._graph.withdraw(number)
+        stored = self._known_chunks(number)
+        self._graph.withdraw(number, chunks=[chunk for chunk, _ in stored])
         rows = self._chunk_rows(statements)
         wanted = {row["number"] for row in rows}
         known = set()
-        for chunk, id in self._known_chunks(number):
+        for chunk, id in stored:
             known.add(chunk)
             if chunk not in wanted:
                 self._remove(chunk, id=id)
@@ -173,8 +174,9 @@ class _HomeWriter:
 
     def _delete(self, number: int, *, id: str) -> None:
         """Delete a document that is in the graph."""
-        self._graph.withdraw(number)
-        for chunk, chunk_id in self._known_chunks(number):
+        stored = self._known_chunks(number)
+        self._graph.withdraw(number, chunks=[chunk for chunk, _ in stored])
+        for chunk, chunk_id in stored:
             self._remove(chunk, id=chunk_id)
         self._db.run("delete_document", {"namespace": self._namespace, "document": number})
         self._graph.delete(id)

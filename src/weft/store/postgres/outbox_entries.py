@@ -40,6 +40,7 @@ class Entry(NamedTuple):
     document: str
     """Id of the document."""
     chunks: int
+    """Chunks that are written or deleted."""
     statements: str
     """JSON object; empty if the document was deleted."""
 

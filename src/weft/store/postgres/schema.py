@@ -120,7 +120,7 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     if version < newest():
         raise SchemaMismatch(
             f"{where} has schema {version}, but this version needs {newest()}",
-            hint="stop all writers, then run weft db migrate",
+            hint="stop all processes that use it, then run weft db migrate",
         )
 
 

@@ -15,8 +15,8 @@ from weft.store.relational.session import Namespace, Session
 class StatementWriter(Protocol):
     """Takes what the documents of a transaction state, beside their text."""
 
-    def withdraw(self, document: int) -> None:
-        """Prepare the replacement or deletion of a stored document, by number."""
+    def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
+        """Prepare the replacement or deletion of a stored document, by number, with these chunks."""
 
     def remove(self, chunk: int, *, id: str) -> None:
         """Prepare the deletion of a chunk."""
@@ -52,8 +52,8 @@ class DocumentGraph:
         self._vectors: list[dict[str, Any]] = []
         """Rows of vectors of described names, written together."""
 
-    def withdraw(self, document: int) -> None:
-        self.changes.withdraw(document)
+    def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
+        self.changes.withdraw(document, chunks=chunks)
 
     def remove(self, chunk: int, *, id: str) -> None:
         self.changes.remove(chunk)

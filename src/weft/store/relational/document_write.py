@@ -60,7 +60,7 @@ class DocumentWriter:
         new = {item.chunk.id: item for item in batch.chunks}
         numbers: dict[str, int] = {}
         if not is_new:
-            self._statements.withdraw(document)
+            self._statements.withdraw(document, chunks=[chunk.number for chunk in old.values()])
         for id, chunk in old.items():
             self._length -= chunk.length
             if id not in new:
@@ -88,8 +88,9 @@ class DocumentWriter:
             if document is None:
                 continue
             key = {"namespace": self._namespace, "document": document}
-            self._statements.withdraw(document)
-            for number, chunk, terms, length in self._db.run("document_chunks", key):
+            rows = self._db.run("document_chunks", key)
+            self._statements.withdraw(document, chunks=[number for number, *_ in rows])
+            for number, chunk, terms, length in rows:
                 self._remove_chunk(number, chunk, _terms(chunk, terms))
                 self._chunks -= 1
                 self._length -= length

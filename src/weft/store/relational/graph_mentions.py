@@ -100,14 +100,21 @@ class MentionChanges:
         self._new: list[dict[str, Any]] = []
         self._readers: ReaderPool | None = None
         self._rereads = Rereads(db, namespace=namespace)
+        self._stored: dict[int, dict[str, MentionRow]] = {}
+        """Mentions of chunks that may be removed, read together; each is used once."""
         self._lost: defaultdict[int, dict[str, bool]] = defaultdict(dict)
         """Names of deleted entities, by chunk that mentioned them, as in `LostNames`."""
         self._resumed: set[int] = set()
         """Chunks that an earlier transaction left."""
 
+    def expect(self, chunks: Collection[int]) -> None:
+        """Read the mentions of chunks together, some of which will be removed."""
+        found = self._old(chunks)
+        self._stored |= {chunk: found[chunk] for chunk in chunks}
+
     def remove(self, chunk: int) -> tuple[tuple[str, str, str], ...]:
         """Subtract a chunk that is about to be deleted from the counts; return its relations, as in `Read.old`."""
-        old = self._old([chunk])[chunk]
+        old = self._stored.pop(chunk) if chunk in self._stored else self._old([chunk])[chunk]
         for mention in old.values():
             self._count(mention.entity, -mention.count, -1)
         self._whole.pop(chunk, None)

@@ -98,8 +98,12 @@ class GraphChanges:
         self._released: set[str] = set()
         """Keys that nothing may use any more after this transaction."""
         self._nominations: list[dict[str, Any]] = []
+        self._nominating: set[int] = set()
+        """Chunks with collected nominations."""
         self._deleted_claims: list[dict[str, Any]] = []
         self._new_claims: list[dict[str, Any]] = []
+        self._stored: dict[int, list[ClaimRow]] = {}
+        """Claims of chunks of withdrawn documents, read together; each is used once."""
         self._removed: set[int] = set()
         """Chunks that are deleted."""
         self._mentions = MentionChanges(db, namespace=namespace)
@@ -109,9 +113,12 @@ class GraphChanges:
         self._only_adds = True
         """True while the transaction adds new chunks and changes nothing else."""
 
-    def withdraw(self, document: int) -> None:
-        """Delete the nominations of a document; annotations of imports stay."""
+    def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
+        """Delete the nominations of a document with these chunks; annotations of imports stay."""
         self._only_adds = False
+        found = self._claims(chunks)
+        self._stored |= {chunk: found[chunk] for chunk in chunks}
+        self._mentions.expect(chunks)
         key = {"namespace": self._namespace, "document": document}
         names = {name for (name,) in self._db.run("document_nominations", key)}
         self._touch_removed(names)
@@ -122,8 +129,10 @@ class GraphChanges:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
         self._removed.add(chunk)
+        if chunk in self._nominating:  # the transaction wrote its document before
+            self._nominations = [row for row in self._nominations if row["chunk"] != chunk]
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
-        claims = self._claims([chunk])[chunk]
+        claims = self._claims_of(chunk)
         self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
         self._released |= {key for claim in claims for key in (claim.source, claim.target)}
         self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
@@ -146,9 +155,10 @@ class GraphChanges:
             }
             for item, place in zip(extraction.nominations, places, strict=True)
         ]  # fmt: skip
+        self._nominating.add(chunk)
         self._keys |= {item.key for item in extraction.nominations}
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
-        old = () if is_new else self._claims([chunk])[chunk]
+        old = () if is_new else self._claims_of(chunk)
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
         if is_new:
             self._new_chunks.append(chunk)
@@ -424,6 +434,11 @@ class GraphChanges:
         self._mentions.add_names(found, about=about, postpone=postpone)
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
+
+    def _claims_of(self, chunk: int) -> list[ClaimRow]:
+        """Return the claims of a chunk before this transaction changed it."""
+        found = self._stored.pop(chunk, None)
+        return self._claims([chunk])[chunk] if found is None else found
 
     def _claims(self, chunks: Collection[int]) -> defaultdict[int, list[ClaimRow]]:
         """Return the claims of chunks, by chunk number."""

@@ -36,7 +36,7 @@ TABLES = (
 )
 
 MOVES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "mention": ("take_mentions", "write_mention", ("entity", "chunk", "count", "about", "place")),
+    "mention": ("take_mentions", "move_mention", ("entity", "chunk", "count", "about", "place")),
     "claim": (
         "take_claims",
         "write_claim",
@@ -53,7 +53,7 @@ def find_lost_rows(db: BucketSession, home: str, buckets: Sequence[str]) -> list
     for columns in TABLES:
         misplaced = lost = 0
         for at in dict.fromkeys((home, *buckets)):
-            counts: dict[Any, int] = dict(db.stream_at(at, columns.owner, {}))
+            counts: dict[Any, int] = dict(db.stream_at(at, columns.owner, {})) if buckets else {}
             misplaced += sum(counts[value] for value in _misplaced(counts, at, home, buckets))
             for name in (columns.chunk, *columns.entities):
                 lost += sum(count for _, count in _missing(db, at, home, name)) if name else 0

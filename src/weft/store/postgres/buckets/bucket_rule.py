@@ -27,6 +27,7 @@ from weft.store.relational.session import Row
 
 ROW_COLUMNS: Mapping[str, str] = {
     "write_mention": "entity",
+    "move_mention": "entity",
     "delete_mention": "entity",
     "write_relation": "source",
     "delete_relation": "source",

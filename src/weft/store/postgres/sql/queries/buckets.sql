@@ -284,6 +284,13 @@ WHERE m.namespace = :namespace
     AND m.entity = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
 RETURNING m.entity, m.chunk, m.count, m.about, m.place;
 
+-- name: move_mention
+-- A process of an older version may have written the row again while the migration was interrupted.
+INSERT INTO weft.mention (namespace, entity, chunk, count, about, place)
+VALUES (:namespace, :entity, :chunk, :count, :about, :place)
+ON CONFLICT (namespace, chunk, entity) DO UPDATE SET
+    count = excluded.count, about = excluded.about, place = excluded.place;
+
 -- name: take_claims
 DELETE FROM weft.claim AS c
 WHERE c.namespace = :namespace

@@ -6,7 +6,7 @@ INSERT INTO weft.outbox (namespace, document, chunks, removed, statements)
 VALUES (:namespace, :document, :chunks, :removed, :statements);
 
 -- name: read_outbox
-SELECT o.number, o.document, o.chunks, o.statements FROM weft.outbox AS o
+SELECT o.number, o.document, o.chunks + cardinality(o.removed), o.statements FROM weft.outbox AS o
 WHERE o.namespace = :namespace AND o.number <= :last
 ORDER BY o.number
 LIMIT :limit;
