@@ -1,5 +1,7 @@
 """The one place where tests open a database of each kind."""
 
+import pytest
+
 import weft.store.sqlite.connect as connect
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres import parts
@@ -7,8 +9,10 @@ from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
 KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres", "postgres parts")
-EACH = ("memory", "sqlite", "postgres", "postgres parts")
+EACH = ("memory", "sqlite", "postgres")
 """One of each adapter."""
+PARTS = pytest.param("postgres parts", marks=pytest.mark.slow)
+"""For tests of what is in the home of a namespace with several parts."""
 
 
 def open_empty(kind, request):

@@ -123,7 +123,7 @@ def play(store, steps):
     store.settle_graph()
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     """Long history, short history and a full derivation in memory see the same graph; so do the tables."""
@@ -131,7 +131,7 @@ def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, read=st.lists(st.integers(0, 3), min_size=1))
 def test_a_history_with_chunks_that_wait_gives_the_same_graph(tmp_path_factory, steps, read):
     """Names that many chunks contain are searched after the write, and the next write may come before that."""

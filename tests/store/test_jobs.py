@@ -6,7 +6,7 @@ import threading
 import psycopg
 import pytest
 from contract import make_batch
-from opening import EACH, open_empty
+from opening import EACH, PARTS, open_empty
 from postgres import new_database
 
 from weft.errors import ClaimLost, SchemaMismatch
@@ -21,7 +21,7 @@ SPENT = Usage(calls=1, tokens_in=9, cost=0.5, failures={"server": 2})
 ADDED = JobResult(outcome="added", chunks=1, embedded=2, cached=1, facts=3, embedding=SPENT)
 
 
-@pytest.fixture(params=EACH)
+@pytest.fixture(params=(*EACH, PARTS))
 def database(request):
     made = open_empty(request.param, request)
     yield made
