@@ -175,6 +175,7 @@ def test_composed_and_decomposed_texts_have_the_same_terms(text):
     assert terms(unicodedata.normalize("NFD", text)) == terms(unicodedata.normalize("NFC", text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["a", "a-", "1", "1.", "'", "l'", "aB", "密", "密a", "i\u0308", "_", "C#", "👍🏽", "कि", "-._:/@&", "a ", "\u0308"],

@@ -277,6 +277,7 @@ def test_what_is_indexed_begins_with_title_and_headings():
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text, form",
     [
