@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.rank import fuse as fusing
-from weft.rank.fuse import BACKGROUND_CHUNKS, FULL_KEYWORD_SHARE, FULL_SCORE_DEVIATIONS, coverage, order
+from weft.rank.fuse import BACKGROUND_CHUNKS, FULL_KEYWORD_SHARE, FULL_SCORE_DEVIATIONS, coverage, order, round_cosines
 from weft.records import Hit, Ranking
 
 BOTH = {"vector": 0.67, "keyword": 0.33}
@@ -168,3 +168,12 @@ def test_keywords_count_by_how_much_of_the_question_they_cover():
     assert coverage(ranking(("a", FULL_KEYWORD_SHARE * 2.5))) == pytest.approx(0.25)
     assert coverage(ranking()) == 0.0
     assert coverage(Ranking()) == 1.0
+
+
+def test_cosines_of_equal_texts_are_equal_in_every_store():
+    """One store sums products in another order than the next; the order of hits must not depend on it."""
+    one = Ranking(hits=(Hit("b", 1, 0.71234567), Hit("a", 2, 0.71234561), Hit("c", 3, 0.7123)), mean=0.1, count=3)
+    other = Ranking(hits=(Hit("a", 1, 0.71234569), Hit("b", 2, 0.71234566), Hit("c", 3, 0.7123)), mean=0.1, count=3)
+    assert round_cosines(one) == round_cosines(other)
+    assert [(hit.chunk_id, hit.rank) for hit in round_cosines(one).hits] == [("a", 1), ("b", 2), ("c", 3)]
+    assert round_cosines(one).mean == 0.1 and round_cosines(one).count == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -23,6 +24,13 @@ BACKGROUND_CHUNKS = 30
 FULL_KEYWORD_SHARE = 0.12
 """Best keyword score, as a share of its upper bound, from which the channel has its full weight."""
 
+COSINE_DIGITS = 5
+"""
+Digits of a cosine that decide the order.
+
+Stores sum the products of a cosine in different orders, so their results differ by about 1e-7, even for equal texts.
+"""
+
 _make_hit: Callable[[tuple[str, int, float]], Hit] = partial(tuple.__new__, Hit)
 """`Hit._make` without its length check, which would take most of the time."""
 
@@ -39,6 +47,11 @@ def coverage(keyword: Ranking) -> float:
     """
     best = keyword.hits[0].score if keyword.hits else 0.0
     return min(1.0, best / keyword.ceiling / FULL_KEYWORD_SHARE) if keyword.ceiling > 0 else 1.0
+
+
+def round_cosines(ranking: Ranking) -> Ranking:
+    """Return the ranking with rounded cosines; those that become equal are ordered by id."""
+    return replace(ranking, hits=tuple(order({id: round(score, COSINE_DIGITS) for id, _, score in ranking.hits})))
 
 
 def fuse_reciprocal(

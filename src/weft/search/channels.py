@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
+from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order, round_cosines
 from weft.records import Hit, Query, Ranking
 from weft.search.conversations import add_time_bonus, rank_content_terms
 from weft.search.question.rare_names import add_name_bonus
@@ -68,7 +68,7 @@ def search_channels(query: Query, channels: frozenset[str], search: SearchContex
             by_keyword["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
     if vector is not None:
         with search.stopwatch.stage("vector"):
-            by_vector["vector"] = store.search_vector(vector, limit=limit, where=where)
+            by_vector["vector"] = round_cosines(store.search_vector(vector, limit=limit, where=where))
     return {**by_vector, **by_keyword}
 
 

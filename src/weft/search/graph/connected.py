@@ -40,6 +40,7 @@ from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
+from weft.rank.fuse import COSINE_DIGITS
 from weft.records import DocumentTitle, GraphSource, Hit, PathStep, Query, Ranking, Relation
 from weft.search.document_spread import spread
 from weft.search.graph.channel import ABOUT_CHUNK
@@ -291,7 +292,7 @@ def _measure_closeness(
     near = search.store.graph.search_entities(query.vector, chunk_ids=others, limit=limit) if others else []
     described = {entity.id: score for entity, score in near}
     cosines = {
-        id: max(0.0, score)
+        id: max(0.0, round(score, COSINE_DIGITS))
         for id, chunk in chunks.items()
         if (score := found.get(chunk, described.get(id))) is not None
     }
