@@ -149,6 +149,16 @@ def test_a_failure_of_a_statement_sent_ahead_ends_the_transaction(database, monk
     assert keyword(store, "fox")
 
 
+@pytest.mark.parametrize("most", [0, terms.MAX_TABLE_SIZE])
+def test_numbers_among_others(monkeypatch, most):
+    """By a table and by search: numbers below, between and above the others, and no others at all."""
+    monkeypatch.setattr(terms, "MAX_TABLE_SIZE", most)
+    others = np.array([5, 8, 2**40], dtype=np.int64) if not most else np.array([5, 8, 90], dtype=np.int64)
+    numbers = np.array([-(2**62), 0, 4, 5, 6, 8, 8, 89, 90, 91, 2**40, 2**62], dtype=np.int64)
+    assert terms.is_among(numbers, others).tolist() == np.isin(numbers, others).tolist()
+    assert not terms.is_among(numbers, others[:0]).any()
+
+
 # ── vectors ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -186,6 +196,7 @@ def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypat
         PostgresSession, "run", lambda self, name, *a, **k: ran.append(name) or run(self, name, *a, **k)
     )
     monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 100)
+    monkeypatch.setattr(vectors, "ROWS_PER_CANDIDATE", 0)
     for slow, quick in zip(exact, rankings(), strict=True):
         assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits]
         assert [hit.score for hit in quick.hits] == pytest.approx([hit.score for hit in slow.hits], abs=1e-6)
@@ -194,6 +205,31 @@ def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypat
     assert {"search_vector_index", "search_vector_among"} <= set(ran)
     assert "search_vector" not in ran
     database.close()
+
+
+def test_a_filter_that_keeps_distant_chunks_returns_as_many(database, monkeypatch):
+    """None of the candidates of the index passes; the same chunks are found as by an exact search."""
+    directions = np.random.default_rng(5).standard_normal((300, 7)) / 10
+    directions[:, 0] += np.where(np.arange(300) < 150, 1, -1)
+    made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 100)
+    store = database.store("default")
+    store.write_model(ODD)
+    store.write(
+        *(
+            make_batch(
+                f"{n}.md", [f"text {n}"], vectors=made, model="f7", metadata={"side": "far" if n > 149 else "near"}
+            )
+            for n in range(300)
+        )
+    )
+    found = {}
+    for most in (100, 1_000):
+        monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", most)
+        monkeypatch.setattr(vectors, "ROWS_PER_CANDIDATE", 0)
+        asked = store.search_vector(unit(1, 0, 0, 0, 0, 0, 0), limit=10, where=Filter(metadata=(("side", "far"),)))
+        found[most] = [hit.chunk_id for hit in asked.hits]
+    assert len(found[100]) == 10 and found[100] == found[1_000]
 
 
 def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database, monkeypatch):

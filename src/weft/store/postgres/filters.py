@@ -30,10 +30,6 @@ class AllowedChunks(NamedTuple):
     array: str
     """`{3,5,8}`"""
 
-    @property
-    def as_json(self) -> str:
-        return f"[{self.array[1:-1]}]"
-
     def numbers(self) -> NDArray[np.int64]:
         """Return the numbers."""
         return np.array(self.array[1:-1].split(",") if self.total else [], dtype=np.int64)

@@ -65,6 +65,9 @@ MAX_EXPECTED = 100
 REBUILT_CHUNKS = 2_000
 """Chunks whose postings a rebuild writes at once."""
 
+MAX_TABLE_SIZE = 1 << 26
+"""Range of chunk numbers up to which a table with a byte for each number is used."""
+
 MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
 """Largest frequency and length that an entry can have."""
 
@@ -209,7 +212,7 @@ class _Scorer:
             self.numbers, self.scores = self.numbers[kept], self.scores[kept]
         allowed = self.numbers if at_least > 0 else self._allowed
         if allowed is not None:
-            kept = _is_among(numbers, allowed)
+            kept = is_among(numbers, allowed)
             numbers, entries, weights = numbers[kept], entries[kept], weights[kept]
         scores = self._weighted(weights, entries["frequency"], entries["length"])
         self.numbers, self.scores = _sum(np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores]))
@@ -270,7 +273,7 @@ def _best_of_all(
     while True:
         least = last - scorer.bound(left)
         missed = np.flatnonzero(scorer.scores >= least)
-        missed = missed[~_is_among(scorer.numbers[missed], numbers)]
+        missed = missed[~is_among(scorer.numbers[missed], numbers)]
         if not left or (least > 0 and len(missed) * POSTINGS_PER_ROW <= common[left[0]]):
             break
         read = scorer.next_terms(left, last=last)
@@ -451,11 +454,19 @@ def _sum(numbers: NDArray[np.int64], scores: NDArray[Any]) -> tuple[NDArray[np.i
     return numbers[is_first], np.bincount(np.cumsum(is_first) - 1, weights=scores[order])
 
 
-def _is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the numbers are among others; quicker than `np.isin`, which sorts both."""
+def is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the numbers are among others, by a table of their range; `np.isin` would sort both."""
     if not len(ascending):
         return np.zeros(len(numbers), dtype=bool)
-    found: NDArray[np.bool_] = ascending[np.searchsorted(ascending[:-1], numbers)] == numbers
+    low, size = ascending[0], int(ascending[-1] - ascending[0]) + 1
+    found: NDArray[np.bool_]
+    if size > MAX_TABLE_SIZE:
+        found = ascending[np.searchsorted(ascending[:-1], numbers)] == numbers
+        return found
+    table = np.zeros(size + 1, dtype=bool)
+    table[ascending - low] = True
+    places = np.minimum((numbers - low).view(np.uint64), np.uint64(size))  # lower numbers become very large ones
+    found = table[places]
     return found
 
 

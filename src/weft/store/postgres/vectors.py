@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weft.records import Filter, Hit, Ranking, Vector
-from weft.store.postgres.filters import FilterSession, filter_chunks
+from weft.store.postgres.filters import AllowedChunks, FilterSession, filter_chunks
 from weft.store.postgres.index.namespace_index import NamespaceIndex
+from weft.store.postgres.terms import is_among
 from weft.store.relational.session import Namespace, Row
 from weft.store.shared.cosine_sample import CosineSample, summarise
 
@@ -31,11 +32,11 @@ MAX_INDEX_DIMENSIONS = 4_000
 MIN_EF_SEARCH, MAX_EF_SEARCH = 140, 1_000
 """Candidates of an index search (ef): twice the limit, within these bounds. A question asks for 70 chunks."""
 
+ROWS_PER_CANDIDATE = 4
+"""Vectors that are looked up and compared in the time in which the index finds one candidate."""
+
 MAX_SCAN_TUPLES = 200_000
 """Rows that an index search visits at most."""
-
-FILTERED_CANDIDATES_FACTOR = 20
-"""Candidates per result if a weak filter is applied after the index search."""
 
 Samples = dict[tuple[Namespace, int], tuple[int, CosineSample]]
 """Number of chunks and statistics of sampled vectors, by namespace and embedder."""
@@ -70,18 +71,34 @@ def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, li
         allowed = filter_chunks(db, namespace, where)
         if is_exact:
             rows = db.run("search_vector", {**values, "everything": False, "chunks": allowed.array})
-        elif allowed.total <= MAX_EXACT_ROWS:
-            rows = db.run("search_vector_among", {**values, "chunks": allowed.array})
         else:
-            rows = _search_index(
-                db, "search_vector_index", values, limit=limit * FILTERED_CANDIDATES_FACTOR, dimension=len(vector)
-            )
-            ids = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": allowed.as_json})}
-            rows = [(id, score) for id, score in rows if id in ids][:limit]
+            rows = _search_filtered(db, values, allowed, total=total, dimension=len(vector))
     if is_exact:
         return _with_statistics(rows)
-    hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
+    hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
     return _with_sample(db, namespace, vector, hits, model=model, total=total)
+
+
+def _search_filtered(
+    db: _Session, values: Mapping[str, Any], allowed: AllowedChunks, *, total: int, dimension: int
+) -> list[Row]:
+    """
+    Return the nearest chunks that pass a filter, in a large namespace.
+
+    The index is asked for twice as many candidates as should contain `limit` of these chunks. All of these chunks are
+    compared if they are few, if that is faster, and if too few of the candidates pass, as with a filter that keeps
+    distant chunks.
+    """
+    limit: int = values["limit"]
+    candidates = 2 * limit * total // max(allowed.total, 1) + 1
+    if allowed.total > max(MAX_EXACT_ROWS, ROWS_PER_CANDIDATE * candidates):
+        rows = _search_index(db, "search_vector_index", values, limit=candidates, dimension=dimension)
+        numbers = np.array([number for *_, number in rows], dtype=np.int64)
+        passed = is_among(numbers, np.sort(allowed.numbers()))
+        kept = [row for row, passes in zip(rows, passed.tolist(), strict=True) if passes]
+        if len(kept) >= limit:
+            return kept[:limit]
+    return db.run("search_vector_among", {**values, "chunks": allowed.array})
 
 
 def unfiltered(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int) -> Statement:

@@ -367,7 +367,7 @@ WITH near AS MATERIALIZED (
     ORDER BY v.vector::halfvec({dimension}) <=> :vector::vector::halfvec({dimension})
     LIMIT :looks
 )
-SELECT c.id, best.score
+SELECT c.id, best.score, best.number
 FROM (
     SELECT near.number, 1 - (near.vector <=> :vector::vector) AS score FROM near
     ORDER BY score DESC
