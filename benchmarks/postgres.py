@@ -15,6 +15,7 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
 `statements` is the median number of statements that one question of the method `mix` sends to the server.
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
+    --stores     which to measure: `file`, `server`, `indexed` (the server with read indexes); by default all
     --tenants    number of small namespaces of 100 chunks beside the largest; prints recall@10 of vector search
                  against an exact scan for small and large ones
     --keep DIR   keep the stores (of one size, with a separate `--dsn`), and reuse existing ones
@@ -70,6 +71,8 @@ from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
 
 INDEXED = "PostgreSQL, read indexes"
+
+STORES = {"file": "SQLite", "server": "PostgreSQL", "indexed": INDEXED}
 
 GROUP = 64
 """Documents in a transaction."""
@@ -411,6 +414,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--dsn", default="", help="an empty database to use; everything of Weft in it is dropped")
+    parser.add_argument("--stores", nargs="+", choices=STORES, default=list(STORES))
     parser.add_argument("--tenants", type=int, default=0)
     parser.add_argument("--keep", default="", metavar="DIR")
     parser.add_argument("--file", default="", metavar="FILE")
@@ -478,8 +482,10 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
     file = SqliteDatabase(path)
     index_dir = f"{folder}/indexes"
     indexed = PostgresDatabase(dsn, index_folder=Path(index_dir))
+    opened = {"file": (file, path), "server": (server, dsn), "indexed": (indexed, dsn)}
     rows = []
-    for name, database, db_name in (("SQLite", file, path), ("PostgreSQL", server, dsn), (INDEXED, indexed, dsn)):
+    for store in arguments.stores:
+        name, (database, db_name) = STORES[store], opened[store]
         written = ""
         if database.store("default").stats().chunks < size:
             written = f"{size / fill(database.store('default'), size):,.0f}"
