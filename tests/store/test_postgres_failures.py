@@ -4,6 +4,7 @@ import threading
 import uuid
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import NamedTuple
 
 import postgres
 import psycopg
@@ -15,8 +16,9 @@ from psycopg.conninfo import make_conninfo
 import weft.store.postgres.connect as connect
 from weft.errors import ConfigError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
 from weft.records import Fact
-from weft.store.postgres import schema
+from weft.store.postgres import schema, vectors
 from weft.store.postgres.database import PostgresDatabase
+from weft.store.postgres.failures import failed_node
 from weft.store.postgres.session import PostgresSession
 from weft.text.ids import document_id
 
@@ -232,6 +234,93 @@ def test_namespaces_of_the_other_nodes_are_listed(database, store, dead_node, ca
     assert [problem.what for problem in database.check()] == [unanswered]
     with psycopg.connect(database._connections._dsn, autocommit=True) as db:
         db.execute("DROP FUNCTION run_command_on_placements")
+
+
+class Reported(NamedTuple):
+    """Fields of an error that a node has reported."""
+
+    context: str = "while executing command on worker1:5432"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "node"),
+    [
+        (psycopg.errors.ProgramLimitExceeded, "index row size 2800 exceeds maximum", ""),
+        (psycopg.errors.DiskFull, "could not extend file", ""),
+        (psycopg.errors.InsufficientPrivilege, "permission denied for table chunk", ""),
+        (psycopg.errors.AdminShutdown, "terminating connection", "worker1:5432"),
+        (psycopg.errors.InternalError_, "server closed the connection unexpectedly", "worker1:5432"),
+        (psycopg.errors.ConnectionFailure, REMOTE, "worker1:5432"),
+    ],
+)
+def test_only_a_lost_connection_means_that_a_node_does_not_respond(monkeypatch, kind, message, node):
+    """Citus names the node in the context of every error that a node reports."""
+    monkeypatch.setattr(psycopg.Error, "diag", Reported())
+    assert failed_node(kind(message)) == node
+
+
+@pytest.mark.skipif(postgres.IS_CITUS, reason="replaces tables of Citus")
+@pytest.mark.parametrize(("group", "is_refused"), [(0, False), (7, True)])
+def test_only_the_coordinator_of_a_cluster_is_used(postgres_dsn, monkeypatch, group, is_refused):
+    """The other nodes number rows in ranges of their own, so an older change would seem newer."""
+    monkeypatch.setattr(schema, "is_distributed", lambda db: True)
+    with psycopg.connect(postgres_dsn, autocommit=True) as db:
+        db.execute("CREATE TABLE public.pg_dist_local_group (groupid int)")
+        db.execute("INSERT INTO public.pg_dist_local_group VALUES (%s)", [group])
+    try:
+        if is_refused:
+            assert "not the coordinator" in str(refused(postgres_dsn))
+        else:
+            PostgresDatabase(postgres_dsn).close()
+    finally:
+        with psycopg.connect(postgres_dsn, autocommit=True) as db:
+            db.execute("DROP TABLE public.pg_dist_local_group")
+
+
+def test_an_index_that_cannot_be_created_does_not_fail_the_write(database, monkeypatch, caplog):
+    """The documents are stored; the next write tries again."""
+
+    def refuse(*arguments, **options):
+        raise StoreUnavailable("node worker2:5432 does not respond")
+
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 1)
+    monkeypatch.setattr(schema, "create_vector_indexes", refuse)
+    store = database.store("default")
+    monkeypatch.setattr(store._connections, "prepare_vectors", lambda dimension: None)
+    store.write_model(MODEL)
+    for source in ("a", "b"):
+        caplog.clear()
+        store.write(make_batch(source, ["alpha one", "alpha two"]))
+        assert "worker2:5432" in caplog.text
+    assert store.stats().documents == 2
+
+
+def test_a_cluster_refreshes_its_statistics_by_itself(database, monkeypatch):
+    """One statement would go to every shard of every node, and fail if one of them does not respond."""
+    monkeypatch.setattr(connect, "MIN_ANALYZED_CHUNKS", 1)
+    monkeypatch.setattr(connect, "ANALYZE", "SELECT no_such_function()")
+    database._connections.has_citus = True
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["alpha one", "alpha two"]))
+    database._connections.has_citus = False
+    with pytest.raises(StoreError, match="no_such_function"):
+        store.write(make_batch("b", ["alpha one", "alpha two"]))
+
+
+@pytest.mark.parametrize(("parts", "is_locked"), [(1, False), (2, True)])
+def test_parts_on_a_cluster_are_checked_under_a_lock(database, monkeypatch, parts, is_locked):
+    """Each node has a snapshot of its own, so a document written meanwhile would look half stored."""
+    database.create("default", parts=parts)
+    database.store("default").write_model(MODEL)
+    database.store("default").write(make_batch("a", ["alpha one"]), make_batch("b", ["alpha two"]))
+    write, locked = connect.Connections.write, []
+    monkeypatch.setattr(
+        connect.Connections, "write", lambda self, name="", **k: locked.append(name) or write(self, name, **k)
+    )
+    database._connections.has_citus = True
+    assert database._check_namespace("default") == []
+    assert locked == ["default"] * is_locked
 
 
 def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):

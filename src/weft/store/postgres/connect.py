@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from weft.errors import StoreError, StoreUnavailable
+from weft.errors import StoreError, StoreUnavailable, WeftError
 from weft.records import Batch
 from weft.store.postgres import schema, vectors
 from weft.store.postgres.failures import (
@@ -194,8 +194,8 @@ class Connections:
             has_to_index = not defer_indexes and session.total_chunks > vectors.MAX_EXACT_ROWS
             dimensions = self._unindexed_dimensions(session, namespace) if has_to_index else set()
         if dimensions:
-            self._index_chunks(dimensions)
-        if is_grown:
+            self._try_index_chunks(dimensions)
+        if is_grown and not self.has_citus:  # there, each node analyses its shards by itself
             with self.bare() as db:
                 db.execute(ANALYZE)
         if is_counted and self._replica:
@@ -269,6 +269,13 @@ class Connections:
         """
         dimensions = {row.model.dimension for row in read_models(session, namespace)}
         return dimensions - self._indexed_chunk_dimensions
+
+    def _try_index_chunks(self, dimensions: set[int]) -> None:
+        """Create missing indexes after a commit. A failure is logged, since the documents are stored."""
+        try:
+            self._index_chunks(dimensions)
+        except WeftError as error:
+            logger.warning("the vector index was not created, the next write tries again: %s", error)
 
     def _index_chunks(self, dimensions: set[int]) -> None:
         """Create the missing indexes of chunk vectors, outside any transaction."""

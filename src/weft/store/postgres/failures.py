@@ -43,6 +43,12 @@ CONNECT_MESSAGES = (
 
 _NODE = re.compile(r"(?:remote node |executing command on )(?:[^\s@]{1,99}@)?([^\s@]{1,255}:[0-9]{1,5})")
 
+NODE_LOST_STATES = ("08", "57P01", "57P02", "57P03")
+"""Beginnings of the SQLSTATE of an error of a node that does not answer."""
+
+NODE_LOST_MESSAGE = "server closed the connection unexpectedly"
+"""Message of such an error that has no SQLSTATE of its own; Citus calls it an internal error then."""
+
 RETRY_HINT = "run the command again in a few seconds"
 
 
@@ -96,7 +102,9 @@ def pool_exhausted(where: str, connections: int) -> StoreUnavailable:
 
 def failed_node(error: psycopg.Error) -> str:
     """
-    Return host and port of the Citus node that caused an error; empty for errors of the server itself.
+    Return host and port of the Citus node that does not answer; empty for all other errors.
+
+    Citus names the node in every error that a node reports, such as a name that is too long for an index.
 
     | field of the error | example |
     | --- | --- |
@@ -104,6 +112,8 @@ def failed_node(error: psycopg.Error) -> str:
     | context | while executing command on worker1:5432 |
 
     """
+    if not (error.sqlstate or "").startswith(NODE_LOST_STATES) and NODE_LOST_MESSAGE not in str(error):
+        return ""
     texts = (str(error), error.diag.context or "")
     found = next((match for text in texts if (match := _NODE.search(text))), None)
     return found[1] if found else ""

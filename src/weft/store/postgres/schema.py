@@ -117,11 +117,18 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
         create(db, where=where)
         return
     _refuse_newer(version, where=where)
+    _require_coordinator(db, where=where)
     if version < newest():
         raise SchemaMismatch(
             f"{where} has schema {version}, but this version needs {newest()}",
             hint="stop all processes that use it, then run weft db migrate",
         )
+
+
+def _require_coordinator(db: psycopg.Connection[TupleRow], *, where: str) -> None:
+    """Raise `StoreUnavailable` on another node of a cluster: its numbers do not grow in the order of writes."""
+    if is_distributed(db) and db.execute("SELECT groupid FROM pg_dist_local_group").fetchone() != (0,):
+        raise StoreUnavailable(f"{where} is not the coordinator of its cluster", hint="set --db to the coordinator")
 
 
 def _refuse_newer(version: int, *, where: str) -> None:
@@ -239,23 +246,38 @@ def _build_index(db: psycopg.Connection[TupleRow], statement: str, *, table: str
     The graph takes less than twice the memory of the vectors. Worker processes share it, for which a container
     may have too little shared memory; then one process builds it.
     """
-    needed = (
-        "SELECT set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')), "
-        "least(2 * max(pg_table_size(t.oid)), %(most)s)) / 1024 || 'kB', TRUE) "
-        "FROM (SELECT %(table)s::regclass AS oid "
-        "UNION ALL SELECT relid FROM pg_partition_tree(%(table)s::regclass)) AS t"
-    )
-    for workers in ("", "SET LOCAL max_parallel_maintenance_workers = 0"):
+    settings = _build_settings(db, table)
+    for workers in ({}, {"max_parallel_maintenance_workers": "0"}):
         try:
             with db.transaction():
-                db.execute(needed, {"table": f"weft.{table}", "most": MAX_BUILD_BYTES})
-                if workers:
-                    db.execute(workers)
+                for name, value in (settings | workers).items():
+                    db.execute(f"SET LOCAL {name} = '{value}'")
                 db.execute(statement)
             return
         except psycopg.errors.DiskFull:
             if workers:
                 raise
+
+
+def _build_settings(db: psycopg.Connection[TupleRow], table: str) -> dict[str, str]:
+    """Return the settings for building a vector index: its memory and, with Citus, one shard of a node at a time."""
+    distributed = is_distributed(db)
+    largest = (
+        "SELECT citus_table_size(%(table)s::regclass) / count(*) FROM pg_dist_shard "
+        "WHERE logicalrelid = %(table)s::regclass"
+        if distributed
+        else "SELECT max(pg_table_size(t.oid)) FROM (SELECT %(table)s::regclass AS oid "
+        "UNION ALL SELECT relid FROM pg_partition_tree(%(table)s::regclass)) AS t"
+    )
+    needed = (
+        "SELECT greatest(pg_size_bytes(current_setting('maintenance_work_mem')), "
+        f"least(2 * ({largest}), %(most)s)) / 1024"
+    )
+    (kilobytes,) = db.execute(needed, {"table": f"weft.{table}", "most": MAX_BUILD_BYTES}).fetchone() or (65_536,)
+    memory = {"maintenance_work_mem": f"{int(kilobytes)}kB"}
+    if not distributed:
+        return memory
+    return {"citus.propagate_set_commands": "local", "citus.multi_shard_modify_mode": "sequential", **memory}
 
 
 def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
@@ -290,7 +312,7 @@ def measure(db: psycopg.Connection[TupleRow]) -> int:
         "SELECT coalesce(sum(pg_total_relation_size(c.oid::regclass)), 0)::bigint FROM pg_class AS c "
         "WHERE c.relnamespace = 'weft'::regnamespace AND c.relkind = 'r'"
     )
-    statement = sizes.replace("pg_total", "citus_total") if read_state(db).has_citus else sizes
+    statement = sizes.replace("pg_total", "citus_total") if is_distributed(db) else sizes
     (size,) = db.execute(statement).fetchone() or (0,)
     return int(size)
 

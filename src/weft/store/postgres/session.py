@@ -71,9 +71,11 @@ class PostgresSession:
         """The same after it was sent."""
         self.samples = samples
         self.kept_filters = kept_filters
-        self._candidates = vectors.MIN_EF_SEARCH
-        """Candidates of vector index scans, as set with the binding."""
+        self._candidates = 0 if has_citus else vectors.MIN_EF_SEARCH
+        """Candidates of vector index scans: set with the binding, with Citus before the first search."""
         self._has_citus = has_citus
+        self._is_propagating = False
+        """True if settings of the transaction are sent to the nodes of Citus."""
         self._indexes = indexes if is_snapshot else None
         """Read indexes; None in a transaction that can see changes."""
         self._snapshot = Snapshot(self._execute) if is_snapshot else None
@@ -172,7 +174,7 @@ class PostgresSession:
         if self._snapshot:
             self._snapshot.bind(namespace)
         if self._has_citus:
-            self._set_local("citus.propagate_set_commands", "'local'")
+            self._propagate_settings()
             self._set_local("weft.namespace", sql.Literal(namespace).as_string(None))
         else:
             values = {
@@ -184,12 +186,14 @@ class PostgresSession:
 
     def set_index_scan(self, *, candidates: int) -> None:
         """Set the size of vector index scans for the rest of the transaction, also on the shards that it uses."""
+        if candidates <= self._candidates:
+            return
+        self._candidates = candidates
         if self._has_citus:  # shards are reached by SET LOCAL only
             self._set_local("hnsw.ef_search", str(candidates))
             self._set_local("hnsw.max_scan_tuples", str(vectors.MAX_SCAN_TUPLES))
             self._set_local("hnsw.iterative_scan", "'relaxed_order'")
-        elif candidates > self._candidates:
-            self._candidates = candidates
+        else:
             self.run("set_index_candidates", {"candidates": str(candidates)})
 
     def limit_statements(self, seconds: float) -> None:
@@ -199,6 +203,12 @@ class PostgresSession:
     def unlimit_statements(self) -> None:
         """Restore the limit that the connection had."""
         self._set_local("statement_timeout", "DEFAULT")
+
+    def _propagate_settings(self) -> None:
+        """Send the settings of the transaction that follow to the nodes of Citus, too."""
+        if not self._is_propagating:
+            self._set_local("citus.propagate_set_commands", "'local'")
+            self._is_propagating = True
 
     def _set_local(self, name: str, value: str) -> None:
         self._db.execute(f"SET LOCAL {name} = {value}")  # neither comes from a user
