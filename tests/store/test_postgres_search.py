@@ -391,7 +391,7 @@ def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
     for postings, margin, cost in ((4096, 50, 9), (20, 0, 9), (1, 0, 0), (1, 0, 2), (20, 50, 0), (40, 0, 99)):
-        monkeypatch.setattr(terms, "MAX_FIRST_POSTINGS", postings)
+        monkeypatch.setattr(terms, "_max_first_postings", lambda db, namespace, most=postings: most)
         monkeypatch.setattr(terms, "POSTINGS_PER_ROW", cost)
         monkeypatch.setattr(terms, "EXTRA_CANDIDATES", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:

@@ -7,7 +7,8 @@ The chunks of recent filters are kept, and used as long as the namespace has not
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +21,21 @@ MAX_KEPT_FILTERS = 16
 """Filters whose chunks a process keeps."""
 
 MAX_KEPT_CHUNKS = 100_000
-"""Chunks of a filter that is kept, about 0.7 MB."""
+"""Chunks of a filter that is kept, about 1.5 MB."""
 
 
-class AllowedChunks(NamedTuple):
-    """Numbers of the chunks that pass a filter, as the server writes an array, so that they are sent back unread."""
+class AllowedChunks:
+    """Chunks that pass a filter, as the server writes an array of their numbers, so that they are sent back unread."""
 
-    total: int
-    array: str
-    """`{3,5,8}`"""
+    def __init__(self, total: int, array: str) -> None:
+        self.total = total
+        self.array = array
+        """`{3,8,5}`"""
 
-    def numbers(self) -> NDArray[np.int64]:
-        """Return the numbers."""
-        return np.array(self.array[1:-1].split(",") if self.total else [], dtype=np.int64)
+    @cached_property
+    def ascending(self) -> NDArray[np.int64]:
+        """The numbers, in order."""
+        return np.sort(np.fromstring(self.array[1:-1], dtype=np.int64, sep=","))
 
 
 KeptFilters = dict[Hashable, AllowedChunks]

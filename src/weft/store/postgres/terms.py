@@ -18,7 +18,7 @@ A query first reads all postings of its rarer terms. The rows of the best candid
 common terms (`chunk.terms`). A common term adds at most `idf x (K1 + 1)`, which bounds the scores of all other chunks.
 Example: the query `the quick axolotl`, with the terms in 900,000, 3,000 and 40 chunks:
 
-    postings of axolotl, quick      3,040 <= MAX_FIRST_POSTINGS, so both terms are read
+    postings of axolotl, quick      3,040 <= MIN_FIRST_POSTINGS, so both terms are read
     rows of the best 160 chunks     frequencies of `the`; the tenth best score is 9.1
     bound of the common terms       idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
     rows of chunks from 8.9 on      those that were not among the 160
@@ -47,8 +47,12 @@ from weft.store.relational.session import Namespace, Row, Session
 CHUNKS_PER_BLOCK = 4_096
 """Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
 
-MAX_FIRST_POSTINGS = 100_000
-"""Postings of the rarer terms that a query reads at once; more cost more than the rows of the best candidates."""
+MIN_FIRST_POSTINGS, FIRST_POSTINGS_SHARE = 100_000, 0.25
+"""
+Postings of the rarer terms that a query reads at once: as many, or this share of the chunks of the namespace.
+
+More cost more than the rows of the best candidates, fewer leave too many candidates.
+"""
 
 MAX_JOINT_POSTINGS = 5_000
 """Postings of several terms that are read at once; a statement costs about as much as reading them."""
@@ -181,9 +185,9 @@ def search(
     everywhere = counts if frequencies is None else frequencies
     idfs = {term: idf(everywhere.get(term, 0), total=total) for term in terms}
     known = _rarest_first(counts)
-    allowed = filter_chunks(db, namespace, where).numbers() if where else None
+    allowed = filter_chunks(db, namespace, where).ascending if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
-    rarer = known[: _count_rarer(known, counts)]
+    rarer = known[: _count_rarer(known, counts, most=_max_first_postings(db, namespace))]
     scorer.add(rarer, first)
     common = {term: counts[term] for term in known[len(rarer) :]}
     hits = _best_of_all(db, namespace, scorer, common, limit=limit) if common else _best(db, namespace, scorer, limit)
@@ -196,7 +200,7 @@ class _Scorer:
     def __init__(self, idfs: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None) -> None:
         self._idfs = idfs
         self._mean_length = mean_length
-        self._allowed = None if allowed is None else np.sort(allowed)
+        self._allowed = allowed
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         """Numbers of the chunks, ascending."""
         self.scores: NDArray[Any] = np.empty(0)
@@ -212,10 +216,15 @@ class _Scorer:
             self.numbers, self.scores = self.numbers[kept], self.scores[kept]
         allowed = self.numbers if at_least > 0 else self._allowed
         if allowed is not None:
-            kept = is_among(numbers, allowed)
-            numbers, entries, weights = numbers[kept], entries[kept], weights[kept]
+            places = np.flatnonzero(is_among(numbers, allowed))
+            numbers, entries, weights = numbers[places], entries[places], weights[places]
         scores = self._weighted(weights, entries["frequency"], entries["length"])
-        self.numbers, self.scores = _sum(np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores]))
+        if at_least > 0:  # all numbers are known; one by one, as in `_sum`
+            np.add.at(self.scores, np.searchsorted(self.numbers, numbers), scores)
+        else:
+            self.numbers, self.scores = _sum(
+                np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores])
+            )
 
     def scores_of(self, term: str, frequencies: NDArray[Any], lengths: NDArray[Any]) -> NDArray[Any]:
         """Return the scores of a term in chunks of these lengths."""
@@ -395,14 +404,22 @@ def read_first(
     """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""
     known, postings = db.known_terms(namespace), db.known_postings(namespace)
     missing = [term for term in terms if term not in known]
+    most = _max_first_postings(db, namespace)
     if missing:
-        values = {"namespace": namespace, "terms": list(terms), "most": MAX_FIRST_POSTINGS}
+        values = {"namespace": namespace, "terms": list(terms), "most": most}
         rows = db.run_binary("first_postings", values)
         known |= dict.fromkeys(missing, 0) | {term: chunks for term, chunks, *_ in rows}
         postings |= {term: Postings(*columns) for term, _, *columns in rows if columns[0]}
     counts = {term: known[term] for term in terms if known[term]}
     ordered = _rarest_first(counts)
-    return counts, _read_terms(db, namespace, ordered[: _count_rarer(ordered, counts)]) if not missing else postings
+    rarer = ordered[: _count_rarer(ordered, counts, most=most)]
+    return counts, _read_terms(db, namespace, rarer) if not missing else postings
+
+
+def _max_first_postings(db: Session, namespace: Namespace) -> int:
+    """Return the number of postings of the rarer terms that a query reads at once."""
+    ((_, _, chunks, _),) = db.run("find_namespace", {"name": namespace})
+    return max(MIN_FIRST_POSTINGS, int(FIRST_POSTINGS_SHARE * chunks))
 
 
 def _read_terms(db: _Session, namespace: Namespace, terms: Sequence[str]) -> dict[str, Postings]:
@@ -418,12 +435,12 @@ def _rarest_first(counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda term: (counts[term], term))
 
 
-def _count_rarer(known: Sequence[str], counts: Mapping[str, int]) -> int:
-    """Return the number of terms, rarest first, whose postings a query reads at once; at least one."""
+def _count_rarer(known: Sequence[str], counts: Mapping[str, int], *, most: int) -> int:
+    """Return the number of terms, rarest first, with at most so many postings; at least one."""
     read = 0
     for place, term in enumerate(known):
         read += counts[term]
-        if place and read > MAX_FIRST_POSTINGS:
+        if place and read > most:
             return place
     return len(known)
 

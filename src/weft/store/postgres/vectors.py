@@ -94,7 +94,7 @@ def _search_filtered(
     if allowed.total > max(MAX_EXACT_ROWS, ROWS_PER_CANDIDATE * candidates):
         rows = _search_index(db, "search_vector_index", values, limit=candidates, dimension=dimension)
         numbers = np.array([number for *_, number in rows], dtype=np.int64)
-        passed = is_among(numbers, np.sort(allowed.numbers()))
+        passed = is_among(numbers, allowed.ascending)
         kept = [row for row, passes in zip(rows, passed.tolist(), strict=True) if passes]
         if len(kept) >= limit:
             return kept[:limit]

@@ -203,4 +203,4 @@ class NamespaceIndex:
 
 
 def _allowed(db: FilterSession, namespace: Namespace, where: Filter) -> NDArray[np.int64] | None:
-    return np.sort(filter_chunks(db, namespace, where).numbers()) if where else None
+    return filter_chunks(db, namespace, where).ascending if where else None
