@@ -31,7 +31,7 @@ GROUPS = {
     "relations: buckets": ("relation",),
     "entities: home": ("entity",),
     "nominations: home": ("nomination", "edit"),
-    "vectors of names: home": ("entity_vector",),
+    "vectors of names: parts": ("entity_vector",),
 }
 
 SIZES = "SELECT pg_total_relation_size(%(table)s::regclass), pg_indexes_size(%(table)s::regclass)"

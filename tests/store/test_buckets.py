@@ -32,8 +32,11 @@ OF_A_BUCKET = {
     *("mention_entities", "mention_chunks", "claim_sources", "claim_chunks", "relation_sources", "relation_targets"),
     *("delete_chunk_mentions", "delete_chunk_claims", "delete_mentions", "delete_relations"),
     *("delete_entity_mentions", "delete_outgoing_relations", "delete_incoming_relations"),
+    *("embedded_names", "name_vector_keys", "all_name_vectors", "chunks_with_name_vectors"),
+    *("write_entity_vector", "delete_entity_vectors", "delete_name_vector", "delete_name_vectors"),
+    "namespace_summary",
 }
-"""Statements that are asked of a bucket by its name."""
+"""Statements that are asked of a bucket or a part by its name."""
 
 
 @pytest.fixture
@@ -124,7 +127,9 @@ def test_a_namespace_with_one_part_has_no_buckets(postgres_dsn, server):
 def test_every_statement_about_rows_of_buckets_has_a_route():
     """A statement that names them is sent to the buckets, or is asked of a bucket by its name."""
     naming = {
-        name for name, sql in load_queries("postgres").items() if re.search(r"weft\.(mention|claim|relation)\b", sql)
+        name
+        for name, sql in load_queries("postgres").items()
+        if re.search(r"weft\.(mention|claim|relation|entity_vector)\b", sql)
     }
     routed = parts.ROUTES.keys() | parts.ROW_PARTS.keys() | parts.STREAM_ROUTES.keys()
 
@@ -416,7 +421,7 @@ def test_a_graph_in_the_home_is_moved_to_its_buckets(postgres_dsn, server):
         schema.migrate(db, where="here")
     assert places(server, "mention").keys() == {"default", "other"}
     with psycopg.connect(postgres_dsn, autocommit=True) as db:
-        assert schema.migrate(db, where="here") == ["schema 16"]
+        assert schema.migrate(db, where="here") == ["schema 16", "schema 17"]
 
     assert {table: places(server, table) for table in OWNERS} == rows
     assert [view(store) for store in stores] == before

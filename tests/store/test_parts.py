@@ -143,14 +143,14 @@ def test_any_history_in_four_parts_answers_like_its_outcome_in_one(postgres_dsn,
 
 
 def test_names_are_in_the_home_and_the_text_in_the_part_of_its_document(database, postgres_dsn):
-    """The home has no text, no terms, no labels and no vectors of chunks; a part has no entities and no facts."""
+    """The home has no text, no terms, no labels and no vectors; a part has no entities and no facts."""
     database.create("default", parts=4)
     fill_all(database, "default")
     with psycopg.connect(postgres_dsn) as db:
         found = dict(db.execute("SELECT id, namespace FROM weft.document WHERE namespace <> 'default'").fetchall())
-        for table in ("label", "posting", "term", "chunk_vector"):
+        for table in ("label", "posting", "term", "chunk_vector", "entity_vector"):
             assert db.execute(f"SELECT count(*) FROM weft.{table} WHERE namespace = 'default'").fetchone() == (0,)
-        for table in ("nomination", "entity", "entity_vector", "edit", "fact", "job"):
+        for table in ("nomination", "entity", "edit", "fact", "job"):
             assert db.execute(f"SELECT count(*) FROM weft.{table} WHERE namespace <> 'default'").fetchone() == (0,)
         assert db.execute("SELECT DISTINCT text, terms FROM weft.chunk WHERE namespace = 'default'").fetchall() == [
             ("", {})

@@ -155,6 +155,7 @@ ONLY_POSTGRES = {
     "lock_jobs": "parts",
     "part_state": "parts",
     "read_outbox": "parts",
+    "outbox_after": "parts",
     "write_outbox": "parts",
 }
 

@@ -1,7 +1,7 @@
 """
 Outbox of the parts of a namespace: the graph follows the text.
 
-    writer, locks its part                   text, postings, vectors, and an entry of the outbox
+    writer, locks its part                   text, postings, all vectors, and an entry of the outbox
     settler, locks the home, one at a time   ids, graph and facts of many entries; deletes the entries
 
 A writer of documents never waits for a settler, and a settler never for a writer: entries are added and deleted, never
@@ -12,15 +12,17 @@ the same document follows, and reads its chunks again.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import merge
 from operator import attrgetter
 from typing import Any
 
 from weft.records import Batch
+from weft.store.postgres.buckets.name_vectors import fill_parts, forget_names, read_present
 from weft.store.postgres.outbox_entries import Entry, Statements, read_statements, to_json
 from weft.store.postgres.parts import NO_CHUNK, NO_DOCUMENT, PartedSession
-from weft.store.relational.document_graph import DocumentGraph
+from weft.store.relational.document_graph import DocumentGraph, NameVectors
 from weft.store.relational.session import Row, read_models
 
 MAX_SETTLED_CHUNKS = 4_096
@@ -30,12 +32,30 @@ MAX_READ_ENTRIES = 4_096
 """Entries of all parts together that a settler reads at once."""
 
 
-class Outbox:
-    """Collects what the documents of a part state, and writes it as entries."""
+MAX_MOVED_ENTRIES = 64
+"""Entries in memory while their vectors of names move to the part."""
 
-    def __init__(self, db: PartedSession, *, part: str) -> None:
+
+class PartNameVectors(NameVectors):
+    """Vectors of the names that the documents of a part describe; they are in the part."""
+
+    def __init__(self, db: PartedSession, *, home: str, part: str) -> None:
+        super().__init__(db, namespace=part)
+        self._parted, self._home, self._part = db, home, part
+
+    def _forget(self, described: Mapping[int, Sequence[str]]) -> None:
+        forget_names(self._parted, self._home, self._part, described)
+
+
+class Outbox:
+    """Writes the vectors of names of a part, collects what its documents state, and writes that as entries."""
+
+    def __init__(self, db: PartedSession, *, home: str, part: str, models: Mapping[str, int | None]) -> None:
+        """`models` are the numbers of embedders by fingerprint."""
         self._db = db
         self._part = part
+        self._models = models
+        self._names = PartNameVectors(db, home=home, part=part)
         self._removed: list[str] = []
         """Ids of the deleted chunks of the current document."""
         self._rows: list[dict[str, Any]] = []
@@ -50,14 +70,19 @@ class Outbox:
         self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
     ) -> None:
         self._add(batch.document.id, chunks=len(chunks), statements=to_json(batch, number=number, chunks=chunks))
+        model = self._models.get(batch.model)
+        if model is not None:
+            self._names.write(batch, model=model, chunks=chunks, old=old)
 
     def delete(self, document: str) -> None:
         self._add(document, chunks=0, statements="")
 
     def flush(self) -> None:
-        """Do nothing: entries are written at the end."""
+        """Write the vectors of names; entries are written at the end."""
+        self._names.flush()
 
     def finish(self, *, defer_graph: bool) -> None:
+        self.flush()
         self._db.run_many("write_outbox", self._rows)
         self._rows = []
 
@@ -65,6 +90,35 @@ class Outbox:
         row = {"namespace": self._part, "document": document, "chunks": chunks, "removed": self._removed}
         self._rows.append({**row, "statements": statements})
         self._removed = []
+
+
+def divide_name_vectors(db: PartedSession, namespace: str, parts: Sequence[str]) -> None:
+    """
+    Move the vectors of names from the home, and from entries of the outbox, to the parts.
+
+    Older versions have them there. The transaction has locked the home and all parts.
+    """
+    fill_parts(db, namespace, parts)
+    for part in parts:
+        models: dict[str, int] = {row.model.fingerprint: row.number for row in read_models(db, part)}
+        names = PartNameVectors(db, home=namespace, part=part)
+        for entry in _all_entries(db, part):
+            statements = read_statements(entry)
+            present = read_present(db, part, statements.chunks.values())
+            chunks = {id: number for id, number in statements.chunks.items() if number in present}
+            items = tuple(item for item in statements.batch.chunks if item.chunk.id in chunks)
+            if statements.batch.model in models:
+                batch = replace(statements.batch, chunks=items)
+                names.write(batch, model=models[batch.model], chunks=chunks, old=chunks)
+                names.flush()
+
+
+def _all_entries(db: PartedSession, part: str) -> Iterator[Entry]:
+    """Yield the entries of documents of a part in their order, except deleted ones."""
+    last = 0
+    while rows := db.run_at(part, "outbox_after", {"last": last, "limit": MAX_MOVED_ENTRIES}):
+        yield from (Entry(*row) for row in rows)
+        last = rows[-1][0]
 
 
 def settle_all(db: PartedSession, namespace: str) -> None:

@@ -121,7 +121,6 @@ def _chunk_values(item: IndexedChunk, *, number: int) -> list[Any]:
         chunk.end_line,
         [[getattr(nomination, name) for name in NOMINATION] for nomination in extraction.nominations],
         [[getattr(claim, name) for name in CLAIM] for claim in extraction.claims],
-        _to_texts(item.entity_vectors),
     ]
 
 
@@ -134,8 +133,9 @@ def _read_chunk(
     end_line: int,
     nominations: list[list[Any]],
     claims: list[list[Any]],
-    vectors: Mapping[str, str],
+    vectors: Mapping[str, str] | None = None,
 ) -> IndexedChunk:
+    """Return a chunk without its text. Entries of schema 16 and before have vectors of names."""
     chunk = Chunk(
         id=id, document_id=document, ordinal=ordinal, heading=(), start_line=start_line, end_line=end_line, text=""
     )
@@ -143,7 +143,7 @@ def _read_chunk(
         nominations=tuple(Nomination(**dict(zip(NOMINATION, row, strict=True))) for row in nominations),
         claims=tuple(Claim(**dict(zip(CLAIM, row, strict=True))) for row in claims),
     )
-    return IndexedChunk(chunk=chunk, terms={}, extraction=extraction, entity_vectors=_to_vectors(vectors))
+    return IndexedChunk(chunk=chunk, terms={}, extraction=extraction, entity_vectors=_to_vectors(vectors or {}))
 
 
 def _fact_values(fact: Fact) -> dict[str, Any]:

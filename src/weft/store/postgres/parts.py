@@ -5,10 +5,10 @@ The text of a namespace with several parts is divided by document, and most of i
 home, the rows under the name of the namespace itself. Documents, chunks and embedders have the same numbers in both.
 Example: `wiki` with four parts, a document of part 2, an entity of bucket 3:
 
-    namespace   document        chunk             posting, label, chunk_vector, outbox   entity, fact, job   mention
-    wiki        7, id, source   8, id, position                                          9, all columns
+    namespace   document        chunk             posting, label, vectors, outbox   entity, fact, job   mention
+    wiki        7, id, source   8, id, position                                     9, all columns
     wiki␟2      7, all columns  8, all columns    all
-    wiki␟3                                                                                                   9 in 8
+    wiki␟3                                                                                              9 in 8
 
 Buckets of mentions, claims and relations are explained in `buckets/bucket_rule.py`.
 
@@ -39,7 +39,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
-from weft.store.postgres.buckets import bucket_checks, bucket_reads, bucket_writes
+from weft.store.postgres.buckets import bucket_checks, bucket_reads, bucket_writes, name_vectors
 from weft.store.postgres.buckets.bucket_rule import ROW_COLUMNS, bucket_of
 from weft.store.postgres.buckets.deleted_chunks import IN_TEXT
 from weft.store.postgres.part_names import is_own, is_part, part_names, part_of
@@ -314,7 +314,7 @@ class PartedSession(PostgresSession):
 
     def in_text(self, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
         """Run a statement about the graph; leave out chunks whose text is deleted."""
-        rows = READS[name](self, name, values, parts) if name in READS else self._run_here(name, values)
+        rows = READS[name](self, name, values, parts)
         removed = {id for state in self.part_states() for id in state.removed}
         return [kept for row in rows if (kept := IN_TEXT[name](row, removed))] if removed else rows
 
@@ -517,13 +517,17 @@ READS: Mapping[str, Route] = {
     "mentions_in": bucket_reads.mentions_in,
     "broken_links": bucket_writes.broken_links,
     "all_broken_links": bucket_writes.all_broken_links,
+    "unembedded_entities": name_vectors.unembedded_entities,
 }
 """Reads of the graph in buckets whose rows name chunks."""
 
 ROUTES: Mapping[str, Route] = {
     **dict.fromkeys(("chunks_by_id", "titles_by_chunk", "chunk_texts", "chunk_vectors", "write_vector_by_id"), every),
     **dict.fromkeys(("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms", "chunk_ids"), every),
-    "delete_bad_vectors": every,
+    **dict.fromkeys(("delete_bad_vectors", "described_entities", "name_vectors"), every),
+    "delete_annotated_vectors": name_vectors.delete_annotated,
+    "stray_entity_vectors": name_vectors.count_strays,
+    "delete_stray_entity_vectors": name_vectors.delete_strays,
     "documents_by_id": by_ids,
     "whole_chunks": by_ids,
     "chunks_by_document": by_id,
@@ -574,6 +578,7 @@ def _in_bucket(column: str) -> RowPart:
 
 ROW_PARTS: Mapping[str, RowPart] = {
     "write_label": lambda db, row, parts: db._document_parts[row["document"]],
+    "write_entity_vector_by_id": name_vectors.part_of_chunk_id,
     **{name: _in_bucket(column) for name, column in ROW_COLUMNS.items()},
 }
 """Statements for many rows that run in the parts, with a function that returns the part of a row."""

@@ -36,15 +36,17 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
+from pgvector.psycopg import register_vector
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
 from weft.store.postgres.buckets.bucket_checks import fill_buckets
+from weft.store.postgres.outbox import divide_name_vectors
 from weft.store.postgres.parts import PartedSession
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
@@ -69,6 +71,9 @@ POSTINGS_VERSION = 11
 
 BUCKETS_VERSION = 16
 """Schema version from which the graph of several parts is in buckets."""
+
+NAME_VECTORS_VERSION = 17
+"""Schema version from which vectors of names of several parts are in the parts."""
 
 MAX_BUILD_BYTES = 1 << 30
 """
@@ -336,7 +341,9 @@ def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool
     if version == POSTINGS_VERSION:
         _pack_postings(db, has_citus=has_citus)
     if version == BUCKETS_VERSION:
-        _fill_buckets(db, has_citus=has_citus)
+        _move_rows(db, fill_buckets, has_citus=has_citus)
+    if version == NAME_VECTORS_VERSION:
+        _move_rows(db, divide_name_vectors, has_citus=has_citus)
 
 
 def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
@@ -349,14 +356,18 @@ def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None
             session.rebuild_terms(name)
 
 
-def _fill_buckets(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
-    """Move the graphs of namespaces with several parts to their buckets, one transaction per namespace."""
+def _move_rows(
+    db: psycopg.Connection[TupleRow], move: Callable[[PartedSession, str, Sequence[str]], None], *, has_citus: bool
+) -> None:
+    """Move rows of namespaces with several parts, one transaction per namespace; `move` gets the names of the parts."""
+    register_vector(db)
     for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE parts > 1 ORDER BY 1").fetchall():
         with db.transaction():
             session = PartedSession(db, samples={}, kept_filters={}, has_citus=has_citus)
             session.bind(name)
             session.lock(name)
-            fill_buckets(session, name, session.part_names(name))
+            session.lock_all(name)
+            move(session, name, session.part_names(name))
 
 
 def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:

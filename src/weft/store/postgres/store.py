@@ -110,7 +110,8 @@ class PostgresStore(RelationalStore):
         discard_jobs(db, self._namespace, ids)
         for part, some in self._by_part(db, {batch.document.id: batch for batch in batches}).items():
             models = self._checked_models(db, part, some)
-            writer = DocumentWriter(db, namespace=part, statements=Outbox(db, part=part))
+            outbox = Outbox(db, home=self._namespace, part=part, models=models)
+            writer = DocumentWriter(db, namespace=part, statements=outbox)
             writer.write_all(some, models=models)
             writer.finish()
 
@@ -119,7 +120,8 @@ class PostgresStore(RelationalStore):
         self._lock_jobs(db, document_ids)
         deleted = 0
         for part, ids in self._by_part(db, {id: id for id in document_ids}).items():
-            writer = DocumentWriter(db, namespace=part, statements=Outbox(db, part=part))
+            outbox = Outbox(db, home=self._namespace, part=part, models={})
+            writer = DocumentWriter(db, namespace=part, statements=outbox)
             if count := writer.delete(ids):
                 writer.finish()
                 deleted += count

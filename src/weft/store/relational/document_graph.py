@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from weft.records import Batch, IndexedChunk, Vector
+from weft.records import Batch, Vector
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.session import Namespace, Session
@@ -40,17 +40,59 @@ class StatementWriter(Protocol):
         """Update the graph, or leave that to a later transaction."""
 
 
+class NameVectors:
+    """Collects the vectors of the names that documents describe, and writes them together."""
+
+    def __init__(self, db: Session, *, namespace: Namespace) -> None:
+        self._db = db
+        self._namespace = namespace
+        self._rows: list[dict[str, Any]] = []
+
+    def write(self, batch: Batch, *, model: int, chunks: Mapping[str, int], old: Collection[str]) -> None:
+        """Replace the vectors of a document; `chunks` and `old` are as in `StatementWriter.write`."""
+        items = {item.chunk.id: item for item in batch.chunks}
+        described = {
+            chunks[id]: sorted({n.key for n in item.extraction.nominations if n.description})
+            for id, item in items.items()
+            if id in old
+        }
+        self._forget(described)
+        for id, item in items.items():
+            at = {"namespace": self._namespace, "chunk": chunks[id], "model": model}
+            self._rows += [{**at, "key": key, "vector": vector} for key, vector in item.entity_vectors.items()]
+
+    def flush(self) -> None:
+        """Write the collected rows."""
+        packed = self._db.pack_names([row["vector"] for row in self._rows])
+        rows = [{**row, "vector": vector} for row, vector in zip(self._rows, packed, strict=True)]
+        self._db.run_many("write_entity_vector", rows)
+        self._rows = []
+
+    def _forget(self, described: Mapping[int, Sequence[str]]) -> None:
+        """Delete vectors of names that stored chunks no longer describe, unless an import describes them."""
+        for chunk, keys in described.items():
+            at = {"namespace": self._namespace, "chunk": chunk}
+            self._db.run("delete_entity_vectors", {**at, "keys": json.dumps(keys, ensure_ascii=False)})
+
+
 class DocumentGraph:
     """Writes statements of documents in the transaction of their text."""
 
-    def __init__(self, db: Session, *, namespace: Namespace, name: str, models: Mapping[str, int | None]) -> None:
-        """`models` are the numbers of embedders by fingerprint."""
+    def __init__(
+        self,
+        db: Session,
+        *,
+        namespace: Namespace,
+        name: str,
+        models: Mapping[str, int | None],
+        names: NameVectors | None = None,
+    ) -> None:
+        """`models` are the numbers of embedders by fingerprint; without `names`, vectors of names are elsewhere."""
         self._db = db
         self._namespace = namespace
         self._models = models
         self.changes = GraphChanges(db, namespace=namespace, name=name)
-        self._vectors: list[dict[str, Any]] = []
-        """Rows of vectors of described names, written together."""
+        self._names = names
 
     def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
         self.changes.withdraw(document, chunks=chunks)
@@ -65,8 +107,8 @@ class DocumentGraph:
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
             self.changes.nominate(chunk, id=id, document=number, extraction=extraction, is_new=id not in old)
-            if model is not None:
-                self._add_vectors(item, chunk=chunk, is_old=id in old, model=model)
+        if model is not None and self._names is not None:
+            self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:
             write_stated(self._db, self._namespace, batch.document.id, batch.facts)
         if model is not None and batch.fact_vectors:
@@ -76,24 +118,13 @@ class DocumentGraph:
         write_stated(self._db, self._namespace, document, ())
 
     def flush(self) -> None:
-        packed = self._db.pack_names([row["vector"] for row in self._vectors])
-        rows = [{**row, "vector": vector} for row, vector in zip(self._vectors, packed, strict=True)]
-        self._db.run_many("write_entity_vector", rows)
-        self._vectors = []
+        if self._names is not None:
+            self._names.flush()
 
     def finish(self, *, defer_graph: bool) -> None:
         self.flush()
         if not (defer_graph and self.changes.defer()):
             self.changes.settle()
-
-    def _add_vectors(self, item: IndexedChunk, *, chunk: int, is_old: bool, model: int) -> None:
-        """Collect the vectors of the names that a chunk describes."""
-        at = {"namespace": self._namespace, "chunk": chunk, "model": model}
-        if is_old:
-            described = sorted({n.key for n in item.extraction.nominations if n.description})
-            self._db.run("delete_entity_vectors", {**at, "keys": json.dumps(described, ensure_ascii=False)})
-        for key, vector in item.entity_vectors.items():
-            self._vectors.append({**at, "key": key, "vector": vector})
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
         """Write the missing vectors of fact entities."""

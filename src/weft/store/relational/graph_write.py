@@ -523,9 +523,12 @@ def write_name_vectors(
     db: Session, namespace: Namespace, model: int, vectors: Mapping[tuple[str, str], Vector]
 ) -> None:
     """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
-    for (chunk, key), vector in zip(vectors, db.pack_names(list(vectors.values())), strict=True):
-        values = {"id": chunk, "key": key, "model": model, "vector": vector}
-        db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
+    packed = db.pack_names(list(vectors.values()))
+    rows = [
+        {"namespace": namespace, "id": chunk, "key": key, "model": model, "vector": vector}
+        for (chunk, key), vector in zip(vectors, packed, strict=True)
+    ]
+    db.run_many("write_entity_vector_by_id", rows)
 
 
 def is_deferred(db: Session, namespace: Namespace) -> bool:

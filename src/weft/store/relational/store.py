@@ -25,7 +25,7 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
-from weft.store.relational.document_graph import DocumentGraph
+from weft.store.relational.document_graph import DocumentGraph, NameVectors
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
@@ -93,7 +93,8 @@ class RelationalStore:
             return
         discard_jobs(db, namespace, [batch.document.id for batch in batches])
         models = self._checked_models(db, namespace, batches)
-        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
+        names = NameVectors(db, namespace=namespace)
+        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models, names=names)
         writer = DocumentWriter(db, namespace=namespace, statements=statements)
         writer.write_all(batches, models=models)
         writer.finish(defer_graph=defer_graph)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from weft.store.postgres.buckets.bucket_rule import BucketSession, batched, bucket_of, by_bucket, to_json
 from weft.store.postgres.buckets.bucket_writes import read_mentions
+from weft.store.postgres.buckets.name_vectors import count_misplaced
 from weft.store.relational.session import Row
 
 BATCH_NUMBERS = 2000
@@ -60,6 +61,8 @@ def find_lost_rows(db: BucketSession, home: str, buckets: Sequence[str]) -> list
         for count, what in ((misplaced, "in the wrong bucket"), (lost, "of a missing chunk or entity")):
             if count:
                 found.append(f"{count:,} {columns.table}{'s are' if count > 1 else ' is'} {what}")
+    if buckets and (count := count_misplaced(db, home)):
+        found.append(f"{count:,} {'vectors of names are' if count > 1 else 'vector of a name is'} in the home")
     return found
 
 

@@ -333,3 +333,64 @@ DELETE FROM weft.mention AS m WHERE m.namespace = :namespace;
 
 -- name: delete_relations
 DELETE FROM weft.relation AS r WHERE r.namespace = :namespace;
+
+-- name: document_of_chunk
+-- Home: the id of the document of a chunk.
+SELECT d.id FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace AND c.number = :chunk;
+
+-- name: document_of_chunk_id
+SELECT d.id FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace AND c.id = :id;
+
+-- name: described_names
+-- Home: names that chunks describe, and that may need a vector.
+SELECT c.id, n.key, n.name, n.description, c.number
+FROM weft.nomination AS n JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
+WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+ORDER BY c.id, n.key, n.rank, n.name, n.description;
+
+-- name: described_keys
+-- Home: keys that chunks describe, and whether their document does; else an import does.
+SELECT DISTINCT n.chunk, n.key, n.origin = '' FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.description <> ''
+    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: embedded_names
+-- Part: keys of chunks with a vector of an embedder.
+SELECT v.chunk, v.key FROM weft.model AS m
+JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.model = m.number
+WHERE m.namespace = :namespace AND m.fingerprint = :fingerprint
+    AND v.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: name_vector_keys
+-- Part: keys of chunks with a vector of any embedder.
+SELECT DISTINCT v.chunk, v.key FROM weft.entity_vector AS v
+WHERE v.namespace = :namespace
+    AND v.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: all_name_vectors
+-- Part: all vectors of names, and whether they have another length than those of the embedder.
+SELECT v.chunk, v.key, v.model, vector_dims(v.vector) <> m.dimension
+FROM weft.model AS m JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.model = m.number
+WHERE m.namespace = :namespace
+ORDER BY v.chunk;
+
+-- name: delete_name_vectors
+-- Deletes the vectors of a name in a chunk.
+DELETE FROM weft.entity_vector AS v WHERE v.namespace = :namespace AND v.chunk = :chunk AND v.key = :key;
+
+-- name: delete_name_vector
+DELETE FROM weft.entity_vector AS v
+WHERE v.namespace = :namespace AND v.chunk = :chunk AND v.key = :key AND v.model = :model;
+
+-- name: chunks_with_name_vectors
+SELECT v.chunk, count(*) FROM weft.entity_vector AS v WHERE v.namespace = :namespace GROUP BY v.chunk ORDER BY v.chunk;
+
+-- name: take_name_vectors
+-- Home: deletes rows that move to the part of their document.
+DELETE FROM weft.entity_vector AS v USING weft.chunk AS c, weft.document AS d
+WHERE v.namespace = :namespace AND c.namespace = :namespace AND d.namespace = :namespace
+    AND c.number = v.chunk AND d.number = c.document
+    AND v.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
+RETURNING d.id, v.chunk, v.key, v.model, v.vector;

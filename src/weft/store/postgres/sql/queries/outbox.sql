@@ -11,6 +11,13 @@ WHERE o.namespace = :namespace AND o.number <= :last
 ORDER BY o.number
 LIMIT :limit;
 
+-- name: outbox_after
+-- Entries of documents that were written.
+SELECT o.number, o.document, o.chunks, o.statements FROM weft.outbox AS o
+WHERE o.namespace = :namespace AND o.number > :last AND o.statements <> ''
+ORDER BY o.number
+LIMIT :limit;
+
 -- name: delete_outbox
 DELETE FROM weft.outbox AS o
 WHERE o.namespace = :namespace
