@@ -160,6 +160,31 @@ def test_missing_vectors_are_found_in_the_order_of_chunks(database, store):
     assert store.graph.find_unembedded(MODEL.fingerprint, limit=1) == {}
 
 
+def test_names_of_documents_that_wait_for_the_graph_need_no_vector(store, postgres_dsn):
+    """The home still has the names of the old text; they neither get vectors nor take the places of others."""
+    first, deleted = (batch_of(source, ["Paris is here.", "Rome."]) for source in ("Doc 1", "Doc 2"))
+    item = first.chunks[0]
+    names = [Nomination(key=key, name=key, kind="title", description="A city.") for key in ("lyon", "metz")]
+
+    def described(*keys):
+        extraction = Extraction(nominations=tuple(name for name in names if name.key in keys))
+        vectors = {key: unit(1, 2, 3) for key in keys}
+        return replace(first, chunks=(replace(item, extraction=extraction, entity_vectors=vectors),))
+
+    bare = batch_of("Doc 3", ["Paris is there."])
+    bare = replace(bare, chunks=tuple(replace(item, entity_vectors={}) for item in bare.chunks))
+    store.write(described("lyon", "metz"), deleted, bare)
+    missing = store.graph.find_unembedded(MODEL.fingerprint, limit=99)
+    assert missing and {id for id, _ in missing} == {item.chunk.id for item in bare.chunks}
+    with settling_elsewhere(postgres_dsn):
+        store.write(described("lyon"))
+        store.delete([document_id("default", "Doc 2")])
+        for limit in (len(missing), 99):
+            assert store.graph.find_unembedded(MODEL.fingerprint, limit=limit) == missing
+    store.settle_graph()
+    assert store.graph.find_unembedded(MODEL.fingerprint, limit=99) == missing
+
+
 # ── check and repair ────────────────────────────────────────────────────────────────────────────
 
 
@@ -188,6 +213,19 @@ def test_strays_in_parts_are_found_and_deleted(database, server):
 
     assert any("vectors of names match no description" in what for what in found)
     assert vectors(server) == {row for row in rows if row[2] != "rome"}
+
+
+def test_vectors_of_chunks_that_the_home_has_lost_are_kept(database, server):
+    """Their descriptions are unknown, and only a model could compute the vectors again."""
+    fill(database)
+    rows = vectors(server)
+    server.execute("DELETE FROM weft.chunk WHERE namespace = 'default'")
+    server.execute("DELETE FROM weft.nomination WHERE namespace = 'default'")
+    found = [problem.what for problem in database.check()]
+    database.repair()
+
+    assert not any("vectors of names match no description" in what for what in found)
+    assert vectors(server) == rows
 
 
 # ── migration ───────────────────────────────────────────────────────────────────────────────────

@@ -156,6 +156,7 @@ ONLY_POSTGRES = {
     "part_state": "parts",
     "read_outbox": "parts",
     "outbox_after": "parts",
+    "waiting_documents": "parts",
     "write_outbox": "parts",
 }
 

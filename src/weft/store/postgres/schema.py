@@ -344,6 +344,7 @@ def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool
         _move_rows(db, fill_buckets, has_citus=has_citus)
     if version == NAME_VECTORS_VERSION:
         _move_rows(db, divide_name_vectors, has_citus=has_citus)
+        db.execute("VACUUM (ANALYZE) weft.entity_vector")
 
 
 def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:

@@ -61,12 +61,22 @@ def part_of_chunk_id(db: BucketSession, row: Mapping[str, Any], parts: Sequence[
 
 
 def unembedded_entities(db: BucketSession, name: str, values: Mapping[str, Any], parts: Sequence[str]) -> list[Row]:
-    """Return the first described names without a vector of an embedder."""
+    """
+    Return the first described names without a vector of an embedder.
+
+    Documents that wait for the graph are left out: their vectors are those of the new text, and the home still has the
+    names of the old one.
+    """
     found: list[Row] = []
+    waiting = {document for (document,) in read_all(db, parts, "waiting_documents", {})}
     for rows in batched(db.stream_at(values["namespace"], "described_names", {}), BATCH_NAMES):
         asked = {"chunks": to_json({row[-1] for row in rows}), "fingerprint": values["fingerprint"]}
         known = set(read_all(db, parts, "embedded_names", asked))
-        found += [(id, key, *rest) for id, key, *rest, chunk in rows if (chunk, key) not in known]
+        found += [
+            (id, key, *rest)
+            for id, key, *rest, document, chunk in rows
+            if (chunk, key) not in known and document not in waiting
+        ]
         if len(found) >= values["limit"]:
             break
     return found[: values["limit"]]
@@ -122,14 +132,20 @@ def fill_parts(db: BucketSession, home: str, parts: Sequence[str]) -> None:
 
 
 def read_present(db: BucketSession, part: str, chunks: Collection[int]) -> set[int]:
-    """Return those of the chunks that a part has."""
+    """Return those of the chunks that a part or the home has."""
     return {number for (number,) in db.run_at(part, "graph_chunk_numbers", {"numbers": to_json(chunks)})}
 
 
 def _strays(db: BucketSession, home: str, part: str) -> Iterator[dict[str, Any]]:
-    """Yield the vectors of a part that match no description, or have the wrong length."""
+    """
+    Yield the vectors of a part that match no description, or have the wrong length.
+
+    Nothing is known about the descriptions of chunks that the home does not have.
+    """
     for rows in batched(db.stream_at(part, "all_name_vectors", {}), BATCH_NAMES):
-        described = read_described(db, home, {chunk for chunk, *_ in rows}, origins=(True, False))
+        chunks = {chunk for chunk, *_ in rows}
+        known = read_present(db, home, chunks)
+        described = read_described(db, home, chunks, origins=(True, False))
         for chunk, key, model, is_wrong in rows:
-            if is_wrong or (chunk, key) not in described:
+            if is_wrong or (chunk in known and (chunk, key) not in described):
                 yield {"chunk": chunk, "key": key, "model": model}

@@ -345,8 +345,10 @@ WHERE c.namespace = :namespace AND c.id = :id;
 
 -- name: described_names
 -- Home: names that chunks describe, and that may need a vector.
-SELECT c.id, n.key, n.name, n.description, c.number
-FROM weft.nomination AS n JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
+SELECT c.id, n.key, n.name, n.description, d.id, c.number
+FROM weft.nomination AS n
+JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
+JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
 WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
 ORDER BY c.id, n.key, n.rank, n.name, n.description;
 

@@ -36,7 +36,8 @@ SELECT n.generation, n.chunks, n.length, n.parts, n.stamp,
     ),
     EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> ''),
     EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong),
-    EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
+    -- the home of several parts has no vectors of names
+    n.parts <= 1 AND EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
 FROM weft.namespace AS n
 WHERE n.namespace = :namespace;
 

@@ -18,6 +18,9 @@ WHERE o.namespace = :namespace AND o.number > :last AND o.statements <> ''
 ORDER BY o.number
 LIMIT :limit;
 
+-- name: waiting_documents
+SELECT DISTINCT o.document FROM weft.outbox AS o WHERE o.namespace = :namespace;
+
 -- name: delete_outbox
 DELETE FROM weft.outbox AS o
 WHERE o.namespace = :namespace
