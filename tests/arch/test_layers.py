@@ -7,7 +7,7 @@ import source_files
 from source_files import SRC, name_of, nodes
 
 LAYERS = [
-    {"records", "errors", "choices", "cores", "deferred", "private_files", "temporary_files"},
+    {"records", "errors", "choices", "cores", "deferred", "private_files", "processes", "temporary_files"},
     {"config"},
     {"text", "rank", "context", "graph", "facts"},
     {"extract"},
@@ -155,12 +155,7 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    starters = {
-        "models/local/fetch.py",
-        "models/local/download.py",
-        "engine/parsing/parser_process.py",
-        "load/git/log.py",
-    }
+    starters = {"processes/child.py", "load/git/log.py"}
     folders = {"daemon/address.py"}  # the runtime folder of the user, which is no setting
     assert readers <= {"config/read.py", *starters, *folders}
 

@@ -19,6 +19,7 @@ from weft.daemon.address import Address, find_address
 from weft.daemon.client import ask
 from weft.daemon.server import Daemon
 from weft.engine.engine import Engine
+from weft.processes import child
 from weft.testing import FakeEmbedder
 
 
@@ -175,6 +176,18 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
         ]
     finally:
         end_daemon(str(tmp_path / "weft.db"))
+
+
+@pytest.mark.parametrize("db, expected", [("{}/weft.db", "{}"), ("{}/missing/weft.db", "~"), ("postgresql://h/d", "~")])
+def test_a_daemon_runs_in_the_folder_of_its_store(monkeypatch, tmp_path, clean_home, db, expected):
+    """It answers the hooks of all folders, so the settings of the current one do not matter."""
+    started = []
+    monkeypatch.setattr(child, "start_process", lambda command, **options: started.append((command, options)))
+    client.start(db.format(tmp_path), "n")
+
+    ((command, options),) = started
+    assert command[-6:] == ["daemon", "--db", db.format(tmp_path), "--namespace", "n", "--quiet"]
+    assert options["folder"] == (clean_home if expected == "~" else tmp_path)
 
 
 @pytest.mark.parametrize(

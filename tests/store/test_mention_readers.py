@@ -10,7 +10,7 @@ from graph_making import batch_of, view
 from weft.extract.mentions import find_mentions
 from weft.extract.names import LazyWords, NameSet
 from weft.store.mention_readers import reader_pool
-from weft.store.mention_readers.reader_pool import COMMAND, ReaderPool, TextBatch
+from weft.store.mention_readers.reader_pool import ReaderPool, TextBatch
 from weft.store.relational import graph_mentions
 from weft.store.sqlite.database import SqliteDatabase
 
@@ -54,7 +54,7 @@ def test_a_process_finds_what_this_one_finds():
         here.append(batch)
         return read(batch)
 
-    pool = ReaderPool(1, command=COMMAND)
+    pool = ReaderPool(1)
     try:
         found = read_all(pool, read_late)
     finally:

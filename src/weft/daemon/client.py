@@ -14,7 +14,7 @@ from weft.daemon.address import Address, find_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
 EVENTS = ("session-start", "prompt", "stop")
@@ -67,7 +67,7 @@ def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, name
             break
         except (FileNotFoundError, ConnectionRefusedError):
             if not is_started:
-                start(["--db", db, "--namespace", namespace, "--quiet"])
+                start(db, namespace)
                 is_started = True
             time.sleep(RETRY_SECONDS)
             if time.monotonic() > end:
@@ -100,17 +100,22 @@ def _left(deadline: float) -> float:
     return left
 
 
-def start(arguments: Sequence[str]) -> None:
-    """Start a daemon that outlives this process."""
-    import subprocess
+def start(db: str, namespace: str) -> None:
+    """
+    Start a daemon that outlives this process.
 
-    options: dict[str, Any] = {"start_new_session": True}
-    if sys.platform == "win32":
-        options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
-    subprocess.Popen(
-        [sys.executable, "-m", "weft", "daemon", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        **options,
+    It runs in the folder of the store, so that it reads the project file of the store. The current folder of a hook
+    depends on the host, and the daemon answers the hooks of all folders.
+    """
+    from pathlib import Path
+    from subprocess import DEVNULL
+
+    from weft.processes.child import python_command, start_process
+
+    folder = Path(db).parent
+    start_process(
+        python_command("weft", "daemon", "--db", db, "--namespace", namespace, "--quiet"),
+        folder=folder if folder.is_absolute() and folder.is_dir() else Path.home(),
+        stdin=DEVNULL,
+        stdout=DEVNULL,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from weft.config import Settings, flatten
 from weft.cores import usable_cores
@@ -17,6 +17,7 @@ from weft.index.embedding_cost import is_paid
 from weft.index.job_queue import Components, index_by_jobs
 from weft.index.progress import Step
 from weft.models.base import Embedder, Loadable
+from weft.processes.child import python_command, start_process
 from weft.records import Document, Receipt, Skipped
 
 logger = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class _WorkerProcess:
     """A worker by name, and its process."""
 
     name: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
 
 
 class ProcessPool:
@@ -143,17 +144,15 @@ class ProcessPool:
 
     def _start(self) -> _WorkerProcess:
         name = uuid.uuid4().hex
-        process = subprocess.Popen(
-            [sys.executable, "-m", "weft.engine.worker_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,  # only this process receives Ctrl-C; it then closes the pipes
+        process = start_process(
+            python_command("weft.engine.worker_process"),
+            folder=Path.cwd(),  # the paths of the settings are relative to it
+            stderr=None,
         )
         worker = _WorkerProcess(name, process)
         assert process.stdin
         try:
-            process.stdin.write(json.dumps({"name": name, "settings": self._values}) + "\n")
+            process.stdin.write(json.dumps({"name": name, "settings": self._values}).encode() + b"\n")
             process.stdin.flush()
         except BrokenPipeError:
             logger.debug("a worker ended before it began")  # `maintain` restarts it

@@ -12,7 +12,6 @@ import difflib
 import hashlib
 import json
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +26,7 @@ from platformdirs import user_data_path
 from weft.admin.hosts.catalog import HookFile, Host
 from weft.admin.hosts.json_edit import BadSettings, append_item, set_member
 from weft.errors import ConfigError, InputError
+from weft.processes.child import find_program, python_command
 from weft.temporary_files import temporary_file
 
 if sys.version_info >= (3, 11):
@@ -53,9 +53,9 @@ class FileChange:
 
 
 def find_command() -> list[str]:
-    """Return the command that starts Weft from any folder."""
-    program = shutil.which("weft")
-    return [str(Path(program).absolute())] if program else [sys.executable, "-m", "weft"]
+    """Return the command that starts Weft from any folder, and imports nothing from that folder."""
+    program = find_program("weft")
+    return [program] if program else python_command("weft")
 
 
 def plan_install(host: Host, *, arguments: Sequence[str]) -> list[FileChange]:

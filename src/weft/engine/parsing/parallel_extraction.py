@@ -21,12 +21,13 @@ from typing import TypeAlias
 
 from weft.engine.parsing.parser_messages import FULL_PRIORITY, BatchInput, Recipe, to_request
 from weft.engine.parsing.parser_pool import ParserPool
-from weft.engine.parsing.parser_process import COMMAND, ParserProcess
+from weft.engine.parsing.parser_process import MODULE, ParserProcess
 from weft.errors import WeftError
 from weft.index.job_queue import Components, write_payload
 from weft.index.note_facts import FactReader
 from weft.index.plan import Plan, Prepared, prepare
 from weft.load.file_reader import LoadError
+from weft.processes.child import python_command
 from weft.records import Document, Skipped
 
 Item: TypeAlias = Document | Prepared | Skipped
@@ -84,7 +85,7 @@ def extract_ahead(
         yield from rest
         return
     yield from islice(rest, MIN_DOCUMENTS)
-    pool = ParserPool(cores, command=(*COMMAND, FULL_PRIORITY), max_documents=MAX_DOCUMENTS_PER_PROCESS)
+    pool = ParserPool(cores, command=python_command(MODULE, FULL_PRIORITY), max_documents=MAX_DOCUMENTS_PER_PROCESS)
     ahead = _Ahead(pool, components, recipe)
     threads = ThreadPoolExecutor(cores - 1, thread_name_prefix="weft-extract")
     try:

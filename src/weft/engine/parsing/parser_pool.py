@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import threading
 import time
 from collections import Counter
@@ -11,10 +12,11 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from weft.engine.parsing.parser_messages import Input, Recipe, to_request
-from weft.engine.parsing.parser_process import COMMAND, ParserProcess
+from weft.engine.parsing.parser_process import MODULE, ParserProcess
 from weft.errors import WeftError
 from weft.index.plan import Prepared
 from weft.load.file_reader import LoadError
+from weft.processes.child import python_command
 from weft.records import Skipped
 
 logger = logging.getLogger(__name__)
@@ -36,12 +38,12 @@ class ParserPool:
     One namespace may use all processes but one, so that its slow documents do not block other namespaces.
     """
 
-    def __init__(self, size: int, *, command: Sequence[str] = COMMAND, max_documents: int | None = None) -> None:
+    def __init__(self, size: int, *, command: Sequence[str] | None = None, max_documents: int | None = None) -> None:
         self.size = size
         self.max_documents = max_documents or MAX_DOCUMENTS_PER_PROCESS
         """Requests after which a process is replaced."""
         self.max_per_namespace = max(1, size - 1)
-        self._command = command
+        self._command = command or python_command(MODULE)
         self._changed = threading.Condition()
         self._ended = threading.Event()
         self._starting: set[ParserProcess] = set()
@@ -155,7 +157,7 @@ class ParserPool:
             self._failed_starts = 0
             raise WeftError(
                 f"cannot start a parser process: {MAX_FAILED_STARTS} attempts failed",
-                hint=f"run `{' '.join(self._command)}` to see the reason",
+                hint=f"run `{shlex.join(self._command)}` to see the reason",
             )
         if self._pending_starts < self._waiting and len(self._live) + self._pending_starts < self.size:
             self._start_one()

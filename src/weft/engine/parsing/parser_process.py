@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 from weft.engine.parsing.parser_messages import (
@@ -29,15 +26,13 @@ from weft.engine.parsing.process_limits import HAS_CPU_LIMIT
 from weft.errors import InputError
 from weft.index.plan import Prepared
 from weft.load.file_reader import LoadError
+from weft.processes.child import clean_environment, python_command, start_process
 from weft.records import Skipped
 
-COMMAND = (sys.executable, "-m", "weft.engine.parsing.parser_main")
-PACKAGE_FOLDER = Path(__file__).parents[3]
-"""Working folder of a parser process: `-m` puts it first on the module path, and no stranger writes to it."""
+MODULE = "weft.engine.parsing.parser_main"
 
 PASSED_VARIABLES = frozenset(
-    "DYLD_LIBRARY_PATH HOME LANG LC_ALL LC_CTYPE LD_LIBRARY_PATH PATH PYTHONHOME PYTHONPATH PYTHONUTF8 SYSTEMROOT TEMP "
-    "TMP TMPDIR VIRTUAL_ENV".split()
+    "DYLD_LIBRARY_PATH HOME LANG LC_ALL LC_CTYPE LD_LIBRARY_PATH PATH SYSTEMROOT TEMP TMP TMPDIR VIRTUAL_ENV".split()
 )
 """Environment of a parser process: no API key, no address of a store."""
 
@@ -57,7 +52,7 @@ B = TypeVar("B")
 class ParserProcess:
     """A child process that parses one document at a time. One thread uses it; a watchdog may kill it."""
 
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, command: Sequence[str] | None = None) -> None:
         self.documents = 0
         """Requests answered."""
         self.deadline = float("inf")
@@ -69,15 +64,9 @@ class ParserProcess:
         self._limit_error: LoadError | None = None
         self._message_bytes = 0
         self._wall_seconds = 0.0
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=PIPE_BYTES,
-            cwd=PACKAGE_FOLDER,
-            env={name: value for name, value in os.environ.items() if name in PASSED_VARIABLES} | ONE_THREAD,
-            start_new_session=True,  # Ctrl-C reaches the parent only, which closes the pipe
+        passed = {name: value for name, value in clean_environment().items() if name in PASSED_VARIABLES}
+        self._process = start_process(
+            command or python_command(MODULE), environment=passed | ONE_THREAD, bufsize=PIPE_BYTES
         )
 
     def wait_until_ready(self) -> bool:

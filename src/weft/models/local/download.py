@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import ModelUnavailable
+from weft.processes.child import clean_environment, find_program, python_command, start_process
 
 POLL_SECONDS = 0.2
 MAX_REASON_CHARACTERS = 300
@@ -54,7 +54,7 @@ def find_tools(
     workspace: Path,
     *,
     pip_importable: bool | None = None,
-    which: Callable[[str], str | None] = shutil.which,
+    which: Callable[[str], str | None] = find_program,
 ) -> list[Tool]:
     """
     Return the download tools of this machine, best first.
@@ -67,7 +67,7 @@ def find_tools(
     uv, pip = which("uv"), which("pip") or which("pip3")
     tools: list[Tool] = []
     if pip_importable:
-        tools.append(_pip("pip", sys.executable, "-m", "pip"))
+        tools.append(_pip("pip", *python_command("pip")))
     if uv:
         tools.append(_uv(uv))
     if pip and not pip_importable:
@@ -87,14 +87,13 @@ def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]
     log = scratch / "output.txt"
     with log.open("wb") as output:
         try:
-            process = subprocess.Popen(
+            process = start_process(
                 command,
+                folder=scratch,
+                environment=_environment(scratch),
                 stdin=subprocess.DEVNULL,  # a password prompt would wait forever
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=scratch,  # `python -m pip` would import a pip.py from the user's folder
-                env=_environment(scratch),
-                start_new_session=True,
             )
         except OSError as error:
             raise ModelUnavailable(f"cannot start {command[0]!r}: {error}") from error
@@ -130,13 +129,13 @@ def _new_environment(workspace: Path) -> Tool:
     """Return the pip of a virtual environment that is created when the tool is first used."""
     environment = workspace / "environment"
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pip = _pip("pip in a new environment", str(python), "-m", "pip")
+    pip = _pip("pip in a new environment", str(python), "-I", "-m", "pip")
 
     def command(requirement: str, folder: Path) -> list[str]:
         if not python.exists():
             scratch = workspace / "environment-scratch"
             scratch.mkdir(exist_ok=True)
-            run_tool([sys.executable, "-m", "venv", str(environment)], scratch=scratch, watch=lambda: None)
+            run_tool(python_command("venv", str(environment)), scratch=scratch, watch=lambda: None)
         return pip.command(requirement, folder)
 
     return Tool(name=pip.name, command=command)
@@ -146,7 +145,7 @@ def _environment(scratch: Path) -> dict[str, str]:
     """Return the environment variables, with temporary files in `scratch` and pip's prompts disabled."""
     temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
     pip = {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_REQUIRE_VIRTUALENV": "0"}
-    return {**os.environ, **temporary, **pip}
+    return {**clean_environment(), **temporary, **pip}
 
 
 def _wait(process: subprocess.Popen[bytes], *, watch: Callable[[], None]) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from weft.extract.mentions import DERIVED_TYPES, ChunkMentions
+from weft.processes.child import python_command, start_process
 
 logger = logging.getLogger(__name__)
 
-COMMAND = (sys.executable, "-m", "weft.store.mention_readers.reader_main")
-PACKAGE_FOLDER = Path(__file__).parents[3]
-"""Working folder of a process: `-m` puts it first on the module path, and no stranger writes to it."""
+MODULE = "weft.store.mention_readers.reader_main"
 
 MAX_WAIT_SECONDS = 60.0
 """Seconds without an answer after which the processes are ended; a batch takes a tenth of a second."""
@@ -40,8 +37,8 @@ class ReaderPool:
     A batch whose process fails is read here.
     """
 
-    def __init__(self, size: int, *, command: Sequence[str] = COMMAND) -> None:
-        self._processes = list(_start(size, command))
+    def __init__(self, size: int, *, command: Sequence[str] | None = None) -> None:
+        self._processes = list(_start(size, command or python_command(MODULE)))
         self._threads: list[threading.Thread] = []
         self._changed = threading.Condition()
         self._waiting: deque[TextBatch] = deque()
@@ -134,14 +131,7 @@ class ReaderPool:
 def _start(size: int, command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     with suppress(OSError):  # everything is read here
         for _ in range(size):
-            yield subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=PACKAGE_FOLDER,
-                start_new_session=True,  # Ctrl-C reaches the parent only
-            )
+            yield start_process(command)
 
 
 def _send(process: subprocess.Popen[bytes], message: object) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from io import RawIOBase
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -19,11 +17,10 @@ from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.local.catalog import LocalModel
 from weft.models.local.gpu.encoder_messages import read_json, read_vectors, write_json
 from weft.models.local.model_folder import InstalledModel
+from weft.processes.child import python_command, start_process
 from weft.records import Vectors
 
-COMMAND = (sys.executable, "-m", "weft.models.local.gpu.encoder_main")
-PACKAGE_FOLDER = Path(__file__).parents[4]
-"""Working folder of the process: `-m` puts it first on the module path, and no stranger writes to it."""
+MODULE = "weft.models.local.gpu.encoder_main"
 
 PIPE_BYTES = 1 << 20
 """
@@ -47,7 +44,7 @@ class EncoderProcess:
     """
 
     def __init__(
-        self, installed: InstalledModel, *, model: LocalModel, device: str, command: Sequence[str] = COMMAND
+        self, installed: InstalledModel, *, model: LocalModel, device: str, command: Sequence[str] | None = None
     ) -> None:
         self._description = {
             "folder": str(installed.folder.absolute()),
@@ -100,16 +97,7 @@ class EncoderProcess:
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start the process, and wait until the model is on the device."""
-        self._process = process = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            pipesize=PIPE_BYTES,
-            cwd=PACKAGE_FOLDER,
-            start_new_session=True,  # Ctrl-C reaches the parent only, which interrupts the call
-        )
+        self._process = process = start_process(self._command or python_command(MODULE), bufsize=0, pipesize=PIPE_BYTES)
         self._finalizer = weakref.finalize(self, _end_process, process)
         write_json(_pipe(process.stdin), self._description)
         _check(read_json(_pipe(process.stdout)))

@@ -12,13 +12,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
+from weft.processes.child import python_command, start_process
 from weft.store.read_index.hnsw import is_available
 from weft.store.read_index.segments import FORMAT_VERSION
 from weft.store.sql_files import load_migrations
 
-COMMAND = (sys.executable, "-m", "weft.store.sqlite.index.builder_main")
-PACKAGE_FOLDER = Path(__file__).parents[4]
-"""Working folder of the process: `-m` puts it first on the module path, and no stranger writes to it."""
+MODULE = "weft.store.sqlite.index.builder_main"
 
 MIN_PROCESS_ROWS = 8_192
 """
@@ -50,24 +49,19 @@ def read_versions() -> list[int]:
     return [max(load_migrations("sqlite")), FORMAT_VERSION, is_available()]
 
 
-def extend_indexes(path: Path, *, min_rows: int, cancelled: threading.Event, command: Sequence[str] = COMMAND) -> int:
+def extend_indexes(
+    path: Path, *, min_rows: int, cancelled: threading.Event, command: Sequence[str] | None = None
+) -> int:
     """
     Extend the indexes of a file in another process; return how many were changed, 0 if it was cancelled.
 
     The process ends with this one. Raises `CannotStart`, or `OSError` with the reason why it failed.
     """
+    command = command or python_command(MODULE)
     if not command[0] or getattr(sys, "frozen", False):  # an application without an interpreter would start itself
         raise CannotStart
     try:
-        process = subprocess.Popen(
-            command,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=PACKAGE_FOLDER,
-            start_new_session=True,  # Ctrl-C reaches the parent only
-        )
+        process = start_process(command, bufsize=0)
     except (OSError, ValueError) as error:
         raise CannotStart from error
     with process:

@@ -1,0 +1,1 @@
+"""Child processes and other programs: how they are started."""
