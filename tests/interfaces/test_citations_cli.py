@@ -53,6 +53,7 @@ def test_a_file_and_a_store_cannot_be_searched_together(weft, findings):
 def test_rules_can_be_switched_off_in_the_settings(weft, findings, tmp_path):
     """The setting lists the active rules."""
     (tmp_path / "weft.toml").write_text('[search]\nauto_rules = ["exact"]\n')
+    weft("trust", "--yes")
     shown = weft("query", "-q", "--load", findings, "who cites MAGMA Memory?", "--no-gate", "--json").json
 
     assert (shown["method"], shown["choice"]["rule"]) == ("mix", "default")

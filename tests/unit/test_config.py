@@ -10,11 +10,12 @@ from weft.errors import ConfigError
 
 @pytest.fixture
 def read(tmp_path):
-    """Read settings of a project in `tmp_path`, without the developer's own."""
+    """Read settings of a trusted project in `tmp_path`, without the developer's own."""
 
     def read(overrides=None, *, toml=None, user=None, environment=None, **arguments):
         if toml is not None:
             (tmp_path / "weft.toml").write_text(toml, encoding="utf-8")
+            trust(tmp_path / "weft.toml")
         if user is not None:
             user_config_path("weft").mkdir(parents=True, exist_ok=True)
             (user_config_path("weft") / "config.toml").write_text(user, encoding="utf-8")
@@ -68,13 +69,13 @@ def test_a_flag_that_was_not_given_changes_nothing(read):
 
 def test_the_nearest_project_file_upwards_is_read(read, tmp_path):
     """All folders of a project share one file."""
-    read(toml='[store]\nnamespace = "outer"\n')
+    read(toml="[search]\ntop_k = 3\n")
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    assert read_settings(environment={}, folder=inner).store.namespace == "outer"
+    assert read_settings(environment={}, folder=inner).search.top_k == 3
 
-    (inner.parent / "weft.toml").write_text('[store]\nnamespace = "inner"\n')
-    assert read_settings(environment={}, folder=inner).store.namespace == "inner"
+    (inner.parent / "weft.toml").write_text("[search]\ntop_k = 4\n")
+    assert read_settings(environment={}, folder=inner).search.top_k == 4
 
 
 def test_the_store_of_a_project_is_the_same_from_every_folder(read, tmp_path):

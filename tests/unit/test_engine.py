@@ -381,10 +381,10 @@ def test_an_engine_is_not_opened_with_wrong_settings(settings):
 
 def test_settings_come_from_environment_and_project_file(tmp_path, monkeypatch):
     """The command line reads the same settings."""
-    (tmp_path / "weft.toml").write_text('[store]\nnamespace = "team"\n[search]\ntop_k = 4\n')
+    (tmp_path / "weft.toml").write_text('[search]\nmethod = "keyword"\ntop_k = 4\n')
     monkeypatch.setenv("WEFT_SEARCH_TOP_K", "6")
     with open_engine(":memory:", embedder="none") as engine:
-        assert (engine.settings.store.namespace, engine.settings.search.top_k) == ("team", 6)
+        assert (engine.settings.search.method, engine.settings.search.top_k) == ("keyword", 6)
 
 
 def test_a_database_can_be_given(tmp_path):

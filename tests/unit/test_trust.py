@@ -1,18 +1,25 @@
 """Trust in project files: restrictions of a cloned `weft.toml`."""
 
 import json
+import re
 import stat
+from pathlib import Path
 
 import pytest
 from platformdirs import user_config_path
 
-from weft.config import read_settings
-from weft.config.trust import read_trusted, revoke, trust
+from weft.config import GROUPS, Settings, flatten, read_settings
+from weft.config.read import MERGED, REPLACED, SPELLINGS
+from weft.config.trust import HARMLESS, MAX_HARMLESS, is_restricted, read_trusted, revoke, trust
+from weft.engine.engine import Engine
+from weft.errors import ConfigError
+from weft.testing import FakeEmbedder
 
 HOSTILE = """
 [store]
 db = "postgresql://elsewhere.example/x"
 replica = "postgresql://elsewhere.example/y"
+namespace = "diary"
 [models]
 embedder = "openai/text-embedding-3-small"
 base_url = "http://elsewhere.example/v1"
@@ -20,10 +27,22 @@ cache_dir = "models"
 [llm]
 model = "openai/gpt-4o-mini"
 base_url = "http://elsewhere.example/v1"
+ask_above = 1000.0
+max_cost = 1000.0
 [rerank]
 model = "http/any"
 base_url = "http://elsewhere.example/rerank"
+[load]
+follow_symlinks = true
+hidden = true
+respect_gitignore = false
+max_pages = 1000000
+[memory]
+allow_secrets = true
+confirm_sources = ["file"]
+file_weight = 100.0
 [graph]
+extractor = "llm"
 spacy_pipeline = "./pipeline"
 [server]
 allowed_hosts = ["elsewhere.example"]
@@ -53,7 +72,7 @@ def test_an_untrusted_file_names_no_endpoint_store_or_pipeline(project, caplog):
     assert settings.search.top_k == 3
     assert set(settings.origins) == {"search.top_k"}
     (warning,) = [record.getMessage() for record in caplog.records]
-    assert "store.db, store.replica, models.embedder, models.base_url" in warning
+    assert "store.db, store.replica, store.namespace, models.embedder, models.base_url" in warning
     assert "weft trust" in warning
 
 
@@ -125,3 +144,56 @@ def test_the_record_is_private_and_damage_means_no_trust(project):
     assert json.loads(record.read_text()) == read_trusted()
     record.write_text("{")
     assert read(project.parent).models.base_url == ""
+
+
+BY_VALUE = {"store.db", "models.embedder", "graph.extractor"}
+"""Settings whose value decides."""
+
+
+def documented():
+    """Return the settings that the documentation lists as harmless."""
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
+    section = page.partition("## Untrusted project files")[2].partition("\n## ")[0]
+    return set(re.findall(rf"`((?:{'|'.join(GROUPS)})\.\w+)`", section))
+
+
+def test_every_setting_needs_trust_unless_it_is_listed(tmp_path):
+    """A new setting is untrusted until somebody adds it to the list, and to the documentation."""
+    names = {*flatten(Settings()), *SPELLINGS, *MERGED, *REPLACED}
+    harmless = HARMLESS | MAX_HARMLESS.keys() | BY_VALUE
+    values = {**flatten(Settings()), **MAX_HARMLESS, "store.db": "weft.db"}
+
+    assert harmless <= names and len(names - harmless) > 80
+    assert {name for name in names if not is_restricted(name, values.get(name), folder=tmp_path)} == harmless
+    assert is_restricted("search.later_setting", 1, folder=tmp_path)
+    assert documented() == harmless - SPELLINGS.keys() - REPLACED.keys()
+
+
+@pytest.mark.parametrize("group, name", [name.split(".") for name in MAX_HARMLESS])
+def test_a_large_number_needs_trust(tmp_path, group, name):
+    """It could make every answer slow, or fill the context of a model; as text it counts the same."""
+    for value, applies in ((1, True), (MAX_HARMLESS[f"{group}.{name}"], True), (10**9, False), ('"1_000_000"', False)):
+        (tmp_path / "weft.toml").write_text(f"[{group}]\n{name} = {value}\n")
+        assert (f"{group}.{name}" in read(tmp_path).origins) == applies
+
+
+def test_a_typo_in_an_untrusted_file_is_an_error(tmp_path):
+    """It is not reported as a setting that needs trust."""
+    (tmp_path / "weft.toml").write_text("[search]\ntopk = 3\n")
+
+    with pytest.raises(ConfigError, match=r"unknown setting 'search.topk'"):
+        read(tmp_path)
+
+
+def test_a_link_in_a_cloned_folder_stays_unread(tmp_path):
+    """A project file cannot make `weft index .` store files from outside the folder."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "private.md").write_text("# Private\n")
+    project = tmp_path / "cloned"
+    project.mkdir()
+    (project / "link").symlink_to(tmp_path / "outside")
+    (project / "weft.toml").write_text("[load]\nfollow_symlinks = true\n")
+
+    with Engine(read(project, overrides={"store.db": ":memory:"}), embedder=FakeEmbedder()) as engine:
+        engine.index(project)
+        assert [Path(document.source).name for document in engine.documents()] == ["weft.toml"]

@@ -61,7 +61,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "db": ("weft.cli.maintain.db:db", "Create, migrate, check and vacuum the tables of a store."),
         "models": ("weft.cli.maintain.models:models", "List, fetch and show embedding models."),
         "config": ("weft.cli.maintain.config:config", "Print every setting and its origin."),
-        "trust": ("weft.cli.maintain.trust:trust", "Let a project file set endpoints, stores and models."),
+        "trust": ("weft.cli.maintain.trust:trust", "Apply all settings of a project file."),
         "doctor": ("weft.cli.maintain.doctor:doctor", "Check the installation and the store."),
         "completion": ("weft.cli.maintain.completion:completion", "Print the completion script of a shell."),
     },

@@ -214,6 +214,8 @@ def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
     """Return the values of a file. A file that was found in a project, not passed by the user, needs trust."""
     values = read_values(path)
     if is_found and path != _user_file():
+        for key in values:
+            _check_known(key, origin=str(path))  # before the note about trust: a typo is an error
         values, ignored = split_trusted(values, file=path)
         if ignored:
             _warn_once(f"{path} is not trusted, ignored: {', '.join(ignored)}; read it, then run `weft trust`")
@@ -283,13 +285,18 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else "run `weft config` to list every setting"
 
 
+def _check_known(key: str, *, origin: str) -> None:
+    """Raise `ConfigError` if no setting has this name or alias."""
+    if key not in {*_known(), *_constants(), *SPELLINGS, *MERGED, *REPLACED}:
+        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
+
+
 def convert(key: str, value: Any, *, origin: str) -> Any:
     """Return `value` converted to the type of the setting `group.field`. Raises `ConfigError` that names the origin."""
+    _check_known(key, origin=origin)
     group, _, name = key.partition(".")
-    if group not in GROUPS or name not in (hints := _hints(group)):
-        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
     try:
-        return _coerce(value, hints[name])
+        return _coerce(value, _hints(group)[name])
     except (TypeError, ValueError) as error:
         given = shown(value) if isinstance(value, str) else value
         said = "…" if is_server(str(given)) else repr(given)

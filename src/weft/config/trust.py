@@ -1,18 +1,21 @@
 """
 Trust in project files: the settings of a `weft.toml` that apply without the user's consent.
 
-A project file may arrive with a cloned repository. Settings that could send data or keys elsewhere, open another store
-or load foreign code are ignored until the user runs `weft trust`. It records the path of the file and the hash of its
-content outside the project, so a changed file must be trusted again.
+A project file may arrive with a cloned repository. Only settings that are known to be harmless apply; every other one,
+also a setting that a later version adds, is ignored until the user runs `weft trust`. It records the path of the file
+and the hash of its content outside the project, so a changed file must be trusted again.
 
     setting in weft.toml                     untrusted file
     [store] db = "memory.db"                 applies: a file inside the project
     [store] db = "../other.db"               ignored
     [store] db = "postgresql://host/x"       ignored
+    [store] namespace = "diary"              ignored: it could be a namespace of the user's own store
     [models] base_url = "http://host/v1"     ignored
     [models] embedder = "openai/small"       ignored: it sends text to an endpoint
     [models] embedder = "local/granite-30m"  applies
+    [load] follow_symlinks = true            ignored: it reads files outside the project
     [search] top_k = 5                       applies
+    [search] top_k = 1000000                 ignored: the answers would be too large
 """
 
 from __future__ import annotations
@@ -29,24 +32,38 @@ from weft.config.location import find_path
 from weft.errors import ConfigError
 from weft.temporary_files import temporary_file
 
-RESTRICTED = frozenset(
-    {
-        "store.replica",
-        "store.index_dir",
-        "models.base_url",
-        "models.cache_dir",
-        "llm.base_url",
-        "llm.model",
-        "rerank.base_url",
-        "rerank.model",
-        "graph.spacy_pipeline",
-        "server.allowed_hosts",
-        "server.allowed_origins",
-    }
+HARMLESS = frozenset(
+    "load.include load.exclude "
+    "search.method search.fusion search.vector_weight search.text_weight search.min_score search.gate "
+    "graph.enabled graph.algorithm graph.fusion graph.text_weight graph.alpha graph.graph_weight graph.beta "
+    "graph.confidence graph.min_confidence graph.min_similarity graph.min_graph_score graph.rel_types "
+    "graph.max_hops graph.citation_depth "  # at most 3 anyway
+    "context.format context.include_relationships "
+    "memory.incoming memory.rank memory.by_words".split()
 )
-"""Settings that an untrusted file cannot set at all; `store.db` and `models.embedder` depend on their value."""
+"""
+Settings that an untrusted file may set to any value.
+
+They select files inside the folders that the user passes, and change the ranking and the form of answers.
+"""
+MAX_HARMLESS: Mapping[str, int] = {
+    "split.max_tokens": 2000,
+    "split.min_tokens": 2000,
+    "search.top_k": 100,
+    "search.rrf_k": 1000,
+    "graph.max_named": 20,
+    "graph.max_chunks": 50,
+    "context.budget": 20_000,
+    "context.graph_budget": 5000,
+    "memory.max_hops": 3,
+    "memory.per_entity": 100,
+    "memory.max_facts": 100,
+}
+"""Numbers that an untrusted file may set, and the largest value that cannot make answers slow or expensive."""
 LOCAL_EMBEDDERS = ("local/", "use/", "hash", "none")
 """Embedders that run no foreign code and send nothing to an endpoint."""
+LOCAL_EXTRACTORS = ("rules", "none")
+"""Extractors that run no model."""
 
 
 def split_trusted(values: Mapping[str, Any], *, file: Path) -> tuple[dict[str, Any], list[str]]:
@@ -59,11 +76,14 @@ def split_trusted(values: Mapping[str, Any], *, file: Path) -> tuple[dict[str, A
 
 def is_restricted(key: str, value: Any, *, folder: Path) -> bool:
     """Return True if a setting of a project file in `folder` needs trust."""
-    if key == "store.db":
-        return not _is_inside(value, folder)
-    if key == "models.embedder":
-        return not str(value).startswith(LOCAL_EMBEDDERS)
-    return key in RESTRICTED
+    match key:
+        case "store.db":
+            return not _is_inside(value, folder)
+        case "models.embedder":
+            return not str(value).startswith(LOCAL_EMBEDDERS)
+        case "graph.extractor":
+            return value not in LOCAL_EXTRACTORS
+    return not _is_small(value, MAX_HARMLESS[key]) if key in MAX_HARMLESS else key not in HARMLESS
 
 
 def is_trusted(file: Path) -> bool:
@@ -120,6 +140,14 @@ def _digest(file: Path) -> str:
             f"cannot read {str(file)!r}: {error.strerror or error}",
             hint="make the file readable, or pass another path to weft trust",
         ) from error
+
+
+def _is_small(value: Any, maximum: int) -> bool:
+    """Return True for a number up to `maximum`, and for other values, which are refused with their type later."""
+    try:
+        return float(value) <= maximum
+    except (TypeError, ValueError):
+        return True
 
 
 def _is_inside(db: Any, folder: Path) -> bool:

@@ -18,9 +18,10 @@ from weft.cli.terminal import say
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def trust(session: Session, file: Path | None, revoke: bool, is_list: bool, yes: bool) -> None:
     """
-    Let a project file set endpoints, stores and models.
+    Apply all settings of a project file.
 
-    FILE is the nearest weft.toml by default. Trust ends when the file changes.
+    Without trust, only harmless settings apply. FILE is the nearest weft.toml by default. Trust ends when the file
+    changes.
     """
     from weft.config import trust as trusted
 
