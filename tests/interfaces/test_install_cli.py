@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from weft.admin.hosts.catalog import find_hosts
+from weft.admin.hosts.install import plan_install
 from weft.cli.serve.install import HOSTS
+from weft.errors import InputError
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -84,6 +86,48 @@ def test_hooks_of_the_user_stay(weft, home):
     assert " hook stop --db " in hooks["Stop"][1]["hooks"][0]["command"]
     weft("install", "claude-code", "--undo", "--yes")
     assert settings.read_bytes() == before
+
+
+def test_a_comment_after_the_last_hook_stays_a_comment(weft, home):
+    """The new hook does not become a part of it; a comment that holds its command is no hook."""
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\r\n  "hooks": {\r\n    "Stop": [\r\n      {"hooks": []} // mine\r\n    ]\r\n  }\r\n}\r\n')
+    weft("install", "claude-code", "--yes")
+    text = settings.read_bytes().decode()
+
+    assert '{"hooks": []}, // mine\r\n' in text and "\n" not in text.replace("\r\n", "")
+    hooks = json.loads(text.replace("// mine", ""))["hooks"]
+    assert [len(hooks[name]) for name in ("Stop", "SessionStart", "UserPromptSubmit")] == [2, 1, 1]
+    assert "nothing to change" in weft("install", "claude-code", "--yes").err
+
+    command = json.dumps(hooks["Stop"][1]["hooks"][0]["command"])
+    settings.write_text(f'{{"hooks": {{"Stop": [] // {command}\n}}}}')
+    weft("install", "claude-code", "--yes")
+    assert settings.read_text().count(command) == 2
+
+
+@pytest.mark.parametrize("text", ["\ufeffmodel = 'm'\r\n", "\ufeff", "a = 1\r\n# last", "[mcp_servers]\nx = {}\n"])
+def test_a_toml_file_keeps_its_values_and_line_ends(weft, home, text):
+    """A byte order mark and CRLF too."""
+    settings = find_hosts()["codex"].settings
+    settings.parent.mkdir()
+    settings.write_bytes(text.encode())
+    weft("install", "codex", "--yes")
+    made = settings.read_bytes().decode()
+
+    assert made.startswith(text) and ("\r\n" in text) == ("\r\n" in made)
+    found = tomllib.loads(made.removeprefix("\ufeff"))
+    before = tomllib.loads(text.removeprefix("\ufeff"))
+    servers = before.get("mcp_servers", {})
+    assert found == {**before, "mcp_servers": {**servers, "weft": found["mcp_servers"]["weft"]}}
+
+
+def test_a_path_that_is_no_text_is_refused(home):
+    """Settings are UTF-8; nothing is written."""
+    for name in HOSTS:
+        with pytest.raises(InputError, match="cannot change"):
+            plan_install(find_hosts()[name], arguments=["--db", "/a/\udcff.db"])
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from weft.admin.hosts.catalog import HookFile, Host
-from weft.admin.hosts.json_edit import BadSettings, append_item, set_member
+from weft.admin.hosts.json_edit import BOM, BadSettings, append_item, read_list, set_member
 from weft.errors import ConfigError, InputError
 from weft.processes.child import find_program, python_command
 from weft.temporary_files import temporary_file
@@ -81,7 +81,7 @@ def _edit(path: Path, data: bytes | None, change: Callable[[str], str]) -> bytes
     """Return the changed content of a settings file. Raises `InputError`."""
     try:
         return change((data or b"").decode("utf-8")).encode("utf-8")
-    except (UnicodeDecodeError, BadSettings, tomllib.TOMLDecodeError) as error:
+    except (UnicodeError, BadSettings, tomllib.TOMLDecodeError) as error:
         raise InputError(
             f"cannot change {str(path)!r}: {error}", hint="correct the file, then run weft install again"
         ) from error
@@ -97,7 +97,7 @@ def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
         text = json.dumps({"version": file.version}, indent=2) + "\n"
     for event, name in file.events.items():
         command = _join([*find_command(), "hook", event, *arguments])
-        if json.dumps(command, ensure_ascii=False) in text:
+        if json.dumps(command) in json.dumps(read_list(text, "hooks", name)):
             continue
         item: dict[str, Any] = {"command": command}
         if file.version is None:
@@ -174,7 +174,8 @@ def _add_json(text: str, section: str, entry: Mapping[str, Any]) -> str:
 
 def _add_toml(text: str, section: str, entry: Mapping[str, Any]) -> str:
     """Return the TOML with a table for the server at its end. Raises `BadSettings` if it has another one."""
-    known = tomllib.loads(text).get(section, {})
+    before = tomllib.loads(text.removeprefix(BOM))
+    known = before.get(section, {})
     if not isinstance(known, dict):
         raise BadSettings(f"{section!r} is not a table")
     if ENTRY in known:
@@ -182,9 +183,11 @@ def _add_toml(text: str, section: str, entry: Mapping[str, Any]) -> str:
             return text
         raise BadSettings(f"the file has another table [{section}.{ENTRY}]")
     rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
-    gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
-    made = text + gap + "\n".join([f"[{section}.{ENTRY}]", *rows]) + "\n"
-    tomllib.loads(made)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text.removeprefix(BOM).strip() else newline if text.endswith("\n") else newline * 2
+    made = text + gap + newline.join([f"[{section}.{ENTRY}]", *rows, ""])
+    if tomllib.loads(made.removeprefix(BOM)) != {**before, section: {**known, ENTRY: dict(entry)}}:
+        raise BadSettings("the table cannot be added without changing other settings")
     return made
 
 

@@ -1,23 +1,33 @@
 """
-Insertion of one member or list item into a JSON settings file, without touching any other byte.
+Insertion of one member or list item into a JSON settings file, without touching any other byte but white space.
 
 Comments and trailing commas are accepted, because VS Code and Zed write them.
 
     {                                        {
       // my servers                            // my servers
       "mcpServers": {                          "mcpServers": {
-        "other": {"command": "x"}      →         "other": {"command": "x"},
+        "other": {"command": "x"} // last →      "other": {"command": "x"}, // last
       }                                          "weft": {…}
     }                                          }
                                              }
+
+The result is read back: it must have the old values and the new one, or the change is refused.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
-MAX_DEPTH = 200
+BOM = "\ufeff"
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COMMENT = re.compile(r'"|//|/\*')
+"""Start of a string or of a comment."""
+_TRAILING_COMMA = re.compile(r'"|,(?=[ \t\r\n]*[}\]])')
+"""Start of a string, or a comma before a closing bracket."""
+_STRING_STOP = re.compile(r'["\\]')
 
 
 class BadSettings(ValueError):
@@ -31,171 +41,190 @@ class _Member(NamedTuple):
     end: int
 
 
-class _Object(NamedTuple):
-    open: int
-    close: int
-    members: list[_Member]
-    has_trailing_comma: bool
+class _Source:
+    """
+    A settings file in three forms of the same length, so that offsets are valid in all of them.
+
+        text        {"a": [1, /* , */ 2,], }
+        clean       {"a": [1,         2,], }     comments are blank
+        plain       {"a": [1,         2 ]  }     trailing commas too: plain JSON
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises `BadSettings` if the text is not a JSON object."""
+        self.text = text
+        self.clean = _blank_comments(text)
+        self.plain = _blank_commas(self.clean)
+        try:
+            value = json.loads(self.plain, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise BadSettings(f"invalid JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise BadSettings("the settings are not a JSON object")
+        self.value: dict[str, Any] = value
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.root = self._skip(0)
+        """Offset of the root object."""
+        self.indent = self._find_indent()
+        """Indentation of the first member, or two spaces."""
+
+    def members(self, start: int) -> tuple[list[_Member], int]:
+        """Return the members of the object that begins at `start`, and the offset of its closing bracket."""
+        found: list[_Member] = []
+        at = self._skip(start + 1)
+        while self.plain[at] != "}":
+            key, at = _DECODER.raw_decode(self.plain, at)
+            value = self._skip(self._skip(at) + 1)  # after the colon
+            _, end = _DECODER.raw_decode(self.plain, value)
+            found.append(_Member(key, value, end))
+            at = self._skip(end)
+            if self.plain[at] == ",":
+                at = self._skip(at + 1)
+        return found, at
+
+    def append(self, rendered: str, *, after: int, close: int, is_first: bool, depth: int) -> str:
+        """Return the text with a member or item before `close`; the last one ends at `after`."""
+        comma = "" if is_first or "," in self.clean[after:close] else ","
+        between = self.text[after:close]
+        kept = between.rstrip(" \t\r\n")
+        space = between[len(kept) :]
+        inner, outer = self.indent * depth, self.indent * (depth - 1)
+        tail = space if "\n" in space else self.newline + outer
+        return f"{self.text[:after]}{comma}{kept}{self.newline}{inner}{rendered}{tail}{self.text[close:]}"
+
+    def render(self, value: Any, *, depth: int) -> str:
+        """Return a value as JSON whose further lines are indented for this depth."""
+        lines = json.dumps(value, indent=self.indent, ensure_ascii=False).split("\n")
+        return (self.newline + self.indent * depth).join(lines)
+
+    def _find_indent(self) -> str:
+        first = self._skip(self.root + 1)
+        line = self.text.rfind("\n", 0, first)
+        found = self.text[line + 1 : first] if line >= 0 else ""
+        return found if found and not found.strip(" \t") else "  "
+
+    def _skip(self, at: int) -> int:
+        found = _SPACE.match(self.plain, at)
+        return found.end() if found else at
 
 
 def set_member(text: str, section: str, name: str, value: Any) -> str:
     """Return a JSON text with `text[section][name] = value`. Raises `BadSettings`."""
-    if not text.strip():
-        return json.dumps({section: {name: value}}, indent=2, ensure_ascii=False) + "\n"
-    start = _skip_space(text, 1 if text.startswith("\ufeff") else 0)
-    root = _read_object(text, start)
-    if _skip_space(text, root.close + 1) != len(text):
-        raise BadSettings("text after the JSON object")
-    indent = _indent(text, root)
-    found = next((member for member in root.members if member.key == section), None)
-    if found is None:
-        inner = {section: {name: value}}
-        return _insert(text, root, _render(inner, indent=indent, depth=1), indent=indent, depth=1)
-    if text[found.start] != "{":
+    source = _Source(_or_empty(text))
+    known = source.value.get(section, {})
+    if not isinstance(known, dict):
         raise BadSettings(f"{section!r} is not an object")
-    servers = _read_object(text, found.start)
-    known = next((member for member in servers.members if member.key == name), None)
-    rendered = _render({name: value}, indent=indent, depth=2)
-    if known is None:
-        return _insert(text, servers, rendered, indent=indent, depth=2)
-    return text[: known.start] + rendered[len(json.dumps(name, ensure_ascii=False)) + 2 :] + text[known.end :]
+    expected = {**source.value, section: {**known, name: value}}
+    return _check(_with_member(source, section, name, value), expected)
 
 
 def append_item(text: str, section: str, name: str, item: Any) -> str:
     """Return a JSON text with `item` at the end of the list `text[section][name]`. Raises `BadSettings`."""
-    if not text.strip():
+    known = read_list(text, section, name)
+    source = _Source(_or_empty(text))
+    if name not in source.value.get(section, {}):
         return set_member(text, section, name, [item])
-    start = _skip_space(text, 1 if text.startswith("\ufeff") else 0)
-    root = _read_object(text, start)
-    found = next((member for member in root.members if member.key == section), None)
-    if found is None:
-        return set_member(text, section, name, [item])
-    known = next((m for m in _read_object(text, found.start).members if m.key == name), None)
-    if known is None:
-        return set_member(text, section, name, [item])
-    if text[known.start] != "[":
+    expected = {**source.value, section: {**source.value[section], name: [*known, item]}}
+    outer = _last(source.members(source.root)[0], section)
+    found = _last(source.members(outer.start)[0], name)
+    close = found.end - 1
+    last = len(source.plain[:close].rstrip(" \t\r\n"))
+    made = source.append(source.render(item, depth=3), after=last, close=close, is_first=not known, depth=3)
+    return _check(made, expected)
+
+
+def read_list(text: str, section: str, name: str) -> list[Any]:
+    """Return the list `text[section][name]`; empty if it is missing. Raises `BadSettings`."""
+    known = _Source(_or_empty(text)).value.get(section, {})
+    if not isinstance(known, dict):
+        raise BadSettings(f"{section!r} is not an object")
+    found = known.get(name, [])
+    if not isinstance(found, list):
         raise BadSettings(f"{section}.{name} is not a list")
-    indent = _indent(text, root)
-    lines = json.dumps(item, indent=indent, ensure_ascii=False).splitlines()
-    rendered = "\n".join(indent * 3 + line for line in lines)
-    end = known.end - 1
-    content = text[known.start + 1 : end].rstrip()
-    is_empty, has_comma = not content, content.endswith(",")
-    before = text[: known.start + 1] + content
-    return f"{before}{'' if is_empty or has_comma else ','}\n{rendered}\n{indent * 2}{text[end:]}"
+    return found
 
 
-def _render(member: dict[str, Any], *, indent: str, depth: int) -> str:
-    """Return `"key": value` with the lines of the value indented for this depth."""
-    lines = json.dumps(member, indent=indent, ensure_ascii=False).splitlines()[1:-1]
-    return "\n".join(line if number == 0 else indent * (depth - 1) + line for number, line in enumerate(lines)).strip()
+def _with_member(source: _Source, section: str, name: str, value: Any) -> str:
+    members, close = source.members(source.root)
+    start, depth, key, new = source.root, 1, section, {name: value}
+    if section in source.value:
+        start, depth, key, new = _last(members, section).start, 2, name, value
+        members, close = source.members(start)
+    rendered = source.render(new, depth=depth)
+    if any(member.key == key for member in members):
+        known = _last(members, key)
+        return source.text[: known.start] + rendered + source.text[known.end :]
+    after = members[-1].end if members else start + 1
+    rendered = f"{json.dumps(key, ensure_ascii=False)}: {rendered}"
+    return source.append(rendered, after=after, close=close, is_first=not members, depth=depth)
 
 
-def _insert(text: str, at: _Object, rendered: str, *, indent: str, depth: int) -> str:
-    newline, inner, outer = "\n", indent * depth, indent * (depth - 1)
-    if not at.members:
-        return f"{text[: at.open + 1]}{newline}{inner}{rendered}{newline}{outer}{text[at.close :]}"
-    end = at.members[-1].end
-    rest = text[end : at.close]
-    if at.has_trailing_comma:
-        comma = _skip_space(text, end) + 1
-        return f"{text[:comma]}{newline}{inner}{rendered}{text[comma:]}"
-    tail = rest if rest.strip() or newline in rest else f"{newline}{outer}"
-    return f"{text[:end]},{newline}{inner}{rendered}{tail}{text[at.close :]}"
+def _check(made: str, expected: dict[str, Any]) -> str:
+    """Return a changed text whose value is the expected one. Raises `BadSettings`."""
+    if _Source(made).value != expected:
+        raise BadSettings("the entry cannot be added without changing other settings")
+    return made
 
 
-def _indent(text: str, root: _Object) -> str:
-    """Return the indentation of the first member, or two spaces."""
-    if root.members:
-        line = text.rfind("\n", root.open, root.members[0].start)
-        found = text[line + 1 : root.members[0].start].partition('"')[0] if line >= 0 else ""
-        if found and not found.strip():
-            return found
-    return "  "
+def _or_empty(text: str) -> str:
+    """Return the text, or an empty object for a file without text."""
+    return text if text.removeprefix(BOM).strip() else f"{BOM if text.startswith(BOM) else ''}{{}}\n"
 
 
-def _skip_space(text: str, at: int) -> int:
-    """Return the offset after white space and comments."""
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-        elif text.startswith("//", at):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            if end < 0:
-                raise BadSettings("an unclosed comment")
-            at = end + 2
-        else:
-            break
-    return at
+def _last(members: list[_Member], key: str) -> _Member:
+    """Return the member of a key; the last one counts if there are several."""
+    return next(member for member in reversed(members) if member.key == key)
 
 
-def _read_object(text: str, at: int) -> _Object:
-    if at >= len(text) or text[at] != "{":
-        raise BadSettings("the settings are not a JSON object")
-    open, members, has_comma = at, list[_Member](), False
-    at = _skip_space(text, at + 1)
-    while at < len(text) and text[at] != "}":
-        if text[at] != '"' or (members and not has_comma):
-            raise BadSettings(f"unexpected {text[at]!r} at character {at + 1}")
-        key_end = _string_end(text, at)
-        key = _decode(text[at:key_end])
-        at = _skip_space(text, key_end)
-        if at >= len(text) or text[at] != ":":
-            raise BadSettings(f"a colon is missing after {key!r}")
-        start = _skip_space(text, at + 1)
-        end = _value_end(text, start)
-        members.append(_Member(key, start, end))
-        at = _skip_space(text, end)
-        has_comma = at < len(text) and text[at] == ","
-        if has_comma:
-            at = _skip_space(text, at + 1)
-    if at >= len(text):
-        raise BadSettings("an unclosed object")
-    return _Object(open, at, members, has_comma)
+def _blank_comments(text: str) -> str:
+    """Return a text of the same length with spaces for comments and a byte order mark."""
+    at = len(BOM) if text.startswith(BOM) else 0
+    parts = [" " * at]
+    while found := _COMMENT.search(text, at):
+        parts.append(text[at : found.start()])
+        at = _string_end(text, found.start()) if found[0] == '"' else _comment_end(text, found.start())
+        part = text[found.start() : at]
+        parts.append(part if found[0] == '"' else re.sub(r"[^\r\n]", " ", part))
+    return "".join([*parts, text[at:]])
 
 
-def _decode(quoted: str) -> str:
-    try:
-        return str(json.loads(quoted))
-    except ValueError as error:
-        raise BadSettings(f"invalid text {quoted[:40]}") from error
+def _blank_commas(clean: str) -> str:
+    """Return a text of the same length with spaces for commas after the last member or item."""
+    parts, at = [], 0
+    while found := _TRAILING_COMMA.search(clean, at):
+        parts.append(clean[at : found.start()])
+        at = _string_end(clean, found.start()) if found[0] == '"' else found.end()
+        is_trailing = found[0] == "," and _previous(clean, found.start()) not in "[{,"
+        parts.append(" " if is_trailing else clean[found.start() : at])
+    return "".join([*parts, clean[at:]])
+
+
+def _previous(clean: str, at: int) -> str:
+    """Return the last character before `at` that is no white space; a comma without one."""
+    while at and clean[at - 1] in " \t\r\n":
+        at -= 1
+    return clean[at - 1] if at else ","
+
+
+def _comment_end(text: str, at: int) -> int:
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    end = text.find("*/", at + 2)
+    if end < 0:
+        raise BadSettings("an unclosed comment")
+    return end + 2
+
+
+def _refuse_constant(name: str) -> None:
+    raise BadSettings(f"{name} is not JSON")
 
 
 def _string_end(text: str, at: int) -> int:
-    at += 1
-    while at < len(text) and text[at] != '"':
-        at += 2 if text[at] == "\\" else 1
-    if at >= len(text):
+    """Return the offset after the string that begins at `at`."""
+    stop = _STRING_STOP.search(text, at + 1)
+    while stop and stop[0] == "\\":
+        stop = _STRING_STOP.search(text, stop.end() + 1)
+    if not stop:
         raise BadSettings("an unclosed text")
-    return at + 1
-
-
-def _value_end(text: str, at: int) -> int:
-    """Return the offset after the value at `at`."""
-    if at >= len(text):
-        raise BadSettings("a value is missing")
-    if text[at] == '"':
-        return _string_end(text, at)
-    if text[at] not in "{[":
-        start = at
-        while at < len(text) and text[at] not in ",]}/" and not text[at].isspace():
-            at += 1
-        if at == start:
-            raise BadSettings(f"a value is missing at character {at + 1}")
-        return at
-    depth = 0
-    while at < len(text):
-        if text[at] == '"':
-            at = _string_end(text, at)
-            continue
-        depth += (text[at] in "{[") - (text[at] in "}]")
-        at += 1
-        if depth == 0:
-            return at
-        if depth > MAX_DEPTH:
-            break
-        at = _skip_space(text, at)
-    raise BadSettings("an unclosed object or list")
+    return stop.end()
