@@ -155,7 +155,7 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    starters = {"processes/child.py", "load/git/log.py"}
+    starters = {"processes/child.py", "load/git/git_process.py"}
     folders = {"daemon/address.py"}  # the runtime folder of the user, which is no setting
     assert readers <= {"config/read.py", *starters, *folders}
 

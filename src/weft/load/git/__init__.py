@@ -1,1 +1,5 @@
-"""Git history: commits read with `git log` (`log`), and their documents with a graph (`commit_documents`)."""
+"""
+Git history: commits (`log`) as documents with a graph (`commit_documents`).
+
+A foreign repository is found without Git (`repository`), and Git reads its objects only (`git_process`).
+"""

@@ -1,14 +1,12 @@
 """
 Commits of a Git repository, read from one `git log` process.
 
-The repository may come from a stranger: its configuration must not run a program. Pager, hooks, signatures, external
-diffs, text conversion, the file system monitor and lazy fetching are off, and only the repository's own configuration
-is read. The output is parsed line by line, so the size of a diff does not matter.
+The repository may come from a stranger, so Git reads nothing of it but objects (`git_process`). The output is parsed
+line by line, so the size of a diff does not matter.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import subprocess
@@ -16,9 +14,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
-from weft.errors import InputError
+from weft.load.git.git_process import start_git
+from weft.load.git.repository import refuse
 from weft.text.decode import clean
 
 MAX_FILES = 50
@@ -29,12 +28,6 @@ MAX_LINE_BYTES = 4096
 """Longer lines of a diff are read in pieces, of which only the first is looked at."""
 MAX_MESSAGE_CHARACTERS = 20_000
 
-_OFF = (
-    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "log.showSignature=false",
-    "protocol.allow=never", "protocol.ssh.allow=never", "protocol.file.allow=never", "protocol.ext.allow=never",
-    "protocol.git.allow=never", "protocol.http.allow=never", "protocol.https.allow=never",
-    "diff.external=", "diff.noprefix=false", "diff.mnemonicPrefix=false", "core.quotePath=false",
-)  # fmt: skip
 _HUNK = re.compile(r"@@ [-+,\d ]{1,60} @@ (?P<heading>\S.{0,200})")
 
 
@@ -116,9 +109,8 @@ def iter_commits(repository: Path) -> Iterator[Commit]:
     """Yield the commits of the current branch, newest first. Raises `InputError` if there is no repository."""
     mark = secrets.token_hex(16)  # no message or diff can contain it
     arguments = ["log", f"--format={mark}commit%n%H%n%an%n%aI%n%P%n%B%n{mark}diff", "--patch", "--unified=0",
-                 "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap",
-                 "--find-renames", "--no-notes"]  # fmt: skip
-    with tempfile.TemporaryFile() as errors, _start_git(repository, arguments, errors=errors) as process:
+                 "--find-renames"]  # fmt: skip
+    with tempfile.TemporaryFile() as errors, start_git(repository, arguments, errors=errors) as process:
         assert process.stdout is not None
         try:
             yield from _parse(process.stdout, mark=mark)
@@ -132,35 +124,16 @@ def iter_commits(repository: Path) -> Iterator[Commit]:
 
 def list_shas(repository: Path) -> list[str]:
     """Return the ids of the commits of the current branch, newest first. Raises `InputError`."""
-    with _start_git(repository, ["log", "--format=%H", "--no-show-signature"], errors=subprocess.PIPE) as process:
+    with start_git(repository, ["log", "--format=%H"], errors=subprocess.PIPE) as process:
         out, errors = process.communicate()
     if process.returncode:
         _refuse(repository, errors)
     return out.decode("ascii", "replace").split()
 
 
-def _refuse(repository: Path, errors: bytes) -> None:
+def _refuse(folder: Path, errors: bytes) -> NoReturn:
     lines = errors.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
-    raise InputError(
-        f"cannot read the history of {str(repository)!r}: {lines[0].removeprefix('fatal: ')}",
-        hint="pass the folder of a Git repository with at least one commit",
-    )
-
-
-def _start_git(repository: Path, arguments: Sequence[str], *, errors: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    settings = [word for setting in _OFF for word in ("-c", setting)]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    variables |= {
-        "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "LC_ALL": "C",
-    }  # fmt: skip
-    command = ["git", "-C", str(repository), "--no-pager", *settings, *arguments]
-    try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=variables)
-    except FileNotFoundError as error:
-        raise InputError(
-            "the program `git` is not installed", hint="install git, then run the command again"
-        ) from error
+    refuse(folder, lines[0].removeprefix("fatal: "))
 
 
 def _parse(out: IO[bytes], *, mark: str) -> Iterator[Commit]:
