@@ -269,11 +269,10 @@ def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
     assert drive(steps()).structured_content["documents"] == 1
 
 
-def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
-    """It is answered by words meanwhile, and by meaning once the model is there."""
-    monkeypatch.setattr(lazy, "MAX_LOADING_SECONDS", 0.01)
+def test_a_question_waits_for_a_model_as_long_as_the_settings_say(tmp_path, monkeypatch):
+    """Then it is answered by words, and by meaning once the model is there."""
     embedder = BlockingEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
+    settings = settings_for(tmp_path / "weft.db", **{"models.loading_seconds": 0.01})
     with Engine(settings, embedder=FakeEmbedder()) as engine:
         engine.add_text("Soup on Mondays.", source="menu", title="Menu")
 
@@ -297,6 +296,27 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     assert "still being loaded" in early["warning"]
     assert early["action"] == "retry in a few seconds"
     assert late["status"] == "ok" and "warning" not in late
+
+
+def test_the_first_question_is_answered_by_the_model_that_it_waited_for(tmp_path):
+    """A model that loads within the time of the settings makes no answer degraded."""
+    embedder = BlockingEmbedder()
+    settings = settings_for(tmp_path / "weft.db", **{"models.loading_seconds": 600})
+    with Engine(settings, embedder=FakeEmbedder()) as engine:
+        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
+
+    async def steps():
+        async with connect(settings, embedder=embedder) as client:
+            question = asyncio.create_task(client.call_tool("memory_search", {"query": "soup on mondays"}))
+            assert await asyncio.to_thread(embedder.loading.wait, 60)
+            assert not question.done()
+            embedder.go_on.set()
+            return await question
+
+    answer = drive(steps()).structured_content
+
+    assert answer["status"] == "ok"
+    assert "warning" not in answer
 
 
 def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):

@@ -26,7 +26,7 @@ COUNTS: Mapping[str, str] = {
 
 AMOUNTS: Mapping[str, str] = {
     "llm": "max_cost max_tokens max_minutes ask_above",
-    "models": "max_cost",
+    "models": "loading_seconds max_cost",
     "graph": "share prune",
     "memory": "grace_weeks usage_weight confirmed_weight",
 }

