@@ -74,7 +74,7 @@ def _run_statement(statement, folder, forks):
 
 
 def _start(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=600)
     assert done.returncode in (0, 3), f"{command[-1]}\nexit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
 

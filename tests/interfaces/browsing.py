@@ -11,6 +11,8 @@ FLAGS = (
     "--disable-component-update --disable-sync"
 ).split()
 
+MAX_WAIT_MS = 120_000
+"""Ends a page that hangs. A busy machine takes more than the half minute of Playwright's default."""
 
 SHOWN = "#main > [aria-busy=false]"
 
@@ -23,7 +25,7 @@ def running_browser():
     if path is None:
         pytest.skip("no Chromium was found: apt-get install -y chromium")
     with sync_api.sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=path, args=FLAGS)
+        made = driver.chromium.launch(executable_path=path, args=FLAGS, timeout=MAX_WAIT_MS)
         yield made
         made.close()
 
@@ -34,6 +36,7 @@ def opened(browser, url, *, width=1200, height=900, scheme="light", path=""):
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     )
+    context.set_default_timeout(MAX_WAIT_MS)
     page = context.new_page()
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

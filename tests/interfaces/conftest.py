@@ -60,7 +60,7 @@ def start_weft(arguments, *, stdin, cwd, env):
         env=env,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
-SECONDS = 120
+SECONDS = 600
 APART = ("weft.server", "weft.mcp", "weft.integrations", "weft.__main__")
 """What most commands never import."""
 

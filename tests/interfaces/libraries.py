@@ -35,7 +35,7 @@ class HeldEmbedder(FakeEmbedder):
     def embed(self, texts, *, kind="document"):
         if self.is_held:
             self.entered.set()
-            assert self.released.wait(30), "the event loop was blocked while the engine was at work"
+            assert self.released.wait(120), "the event loop was blocked while the engine was at work"
         return super().embed(texts, kind=kind)
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "settings_for",
 ]
 
-LIMIT = 100
+LIMIT = 600
 """Seconds after which a test that hangs fails."""
 
 PAGES = {

@@ -157,15 +157,15 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
     def weft(*arguments, given=""):
         command = [sys.executable, "-m", "weft", *arguments]
         return subprocess.run(
-            command, input=given.encode(), capture_output=True, cwd=tmp_path, env=variables, timeout=60
+            command, input=given.encode(), capture_output=True, cwd=tmp_path, env=variables, timeout=180
         )
 
     try:
         assert weft("fact", "add", "user", "prefers", "green tea").returncode == 0
-        started = weft("hook", "session-start", "--deadline", "30000", given="{}")
+        started = weft("hook", "session-start", "--deadline", "120000", given="{}")
         answer = json.loads(started.stdout)["hookSpecificOutput"]
         assert answer["hookEventName"] == "SessionStart" and "green tea" in answer["additionalContext"]
-        named = ("--db", str(tmp_path / "weft.db"), "--namespace", "default", "--deadline", "30000")
+        named = ("--db", str(tmp_path / "weft.db"), "--namespace", "default", "--deadline", "120000")
         assert weft("hook", "session-start", *named, given="{}").stdout == started.stdout
         broken = weft("hook", "prompt", given="{broken")
         assert (broken.returncode, broken.stdout) == (0, b"")

@@ -88,7 +88,7 @@ def test_every_tool_over_stdio(tmp_path, mode):
 def post(url, *, padding=0, **headers):
     """Send a ping with these headers, and so many blanks; return the status."""
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     known = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     connection.request("POST", parts.path, body + " " * padding, {**known, **headers})

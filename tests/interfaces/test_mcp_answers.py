@@ -332,7 +332,7 @@ asyncio.run(greet())
 def test_nothing_is_loaded_before_the_client_is_greeted(tmp_path):
     """numpy, SQLite and the model are loaded after the handshake."""
     fill(tmp_path / "weft.db")
-    done = subprocess.run([sys.executable, "-c", GREET], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", GREET], cwd=tmp_path, capture_output=True, text=True, timeout=600)
 
     assert done.stdout == "weft [] True\n", done.stderr
 
@@ -340,7 +340,7 @@ def test_nothing_is_loaded_before_the_client_is_greeted(tmp_path):
 def test_without_the_extra_the_command_says_how_to_get_it(tmp_path):
     """The pip command, and no traceback."""
     hide = "import sys; sys.modules['mcp'] = None; from weft.cli.main import main; sys.argv = ['weft', 'mcp']; main()"
-    done = subprocess.run([sys.executable, "-c", hide], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", hide], cwd=tmp_path, capture_output=True, text=True, timeout=600)
 
     assert done.returncode == 1
     assert "pip install 'weft-search[mcp]'" in done.stderr

@@ -25,7 +25,7 @@ class HaltingEmbedder(FakeEmbedder):
     def embed(self, texts, *, kind="document"):
         if any(self.word in text for text in texts):
             self.reached.set()
-            assert self.go.wait(30)
+            assert self.go.wait(120)
         return super().embed(texts, kind=kind)
 
 
@@ -33,7 +33,7 @@ def post(client, text, source, **more):
     return client.post("/documents", json={"documents": [{"text": text, "source": source}], **more})
 
 
-def follow(client, job, *, until, seconds=30):
+def follow(client, job, *, until, seconds=120):
     """Ask for a job until it has processed so many documents: it counts them after their transaction."""
     end = time.monotonic() + seconds
     while (running := client.get(f"/jobs/{job['id']}").json())["processed"] < until and time.monotonic() < end:
@@ -44,7 +44,7 @@ def follow(client, job, *, until, seconds=30):
 def raw(server, data):
     """Send bytes over a connection; return what comes back."""
     host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=120) as connection:
         connection.sendall(data)
         return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
@@ -80,7 +80,7 @@ def test_more_requests_than_allowed_are_told_to_come_back(tmp_path):
         ThreadPoolExecutor(1) as pool,
     ):
         first = pool.submit(post, client, "a boulder", "boulder")
-        assert embedder.reached.wait(30)
+        assert embedder.reached.wait(120)
         second = client.get("/stats")
         embedder.go.set()
 
@@ -95,7 +95,10 @@ def test_a_question_that_takes_too_long_is_given_up(tmp_path):
     with Running(tmp_path / "weft.db", embedder=embedder, server__seconds=1) as server, server.client() as client:
         add(client)
         slow = client.post("/query", json={"query": "an endless question"})
-        fine = client.post("/query", json={"query": "which tokens are issued?"})
+        for _ in range(60):  # on a busy machine, a second may be too short for any question
+            fine = client.post("/query", json={"query": "which tokens are issued?"})
+            if fine.status_code != 504:
+                break
         embedder.go.set()
 
     assert refused(slow) == (504, "timeout")
@@ -111,7 +114,7 @@ def test_a_write_is_done_or_refused_never_unclear(tmp_path):
         ThreadPoolExecutor(1) as pool,
     ):
         first = pool.submit(post, client, "a boulder", "first")
-        assert embedder.reached.wait(30)
+        assert embedder.reached.wait(120)
         second = post(client, "a pebble", "second")
         embedder.go.set()
 
@@ -133,7 +136,7 @@ def test_what_waits_is_bounded_in_size(tmp_path):
             return client.post("/documents/upload", files=[("files", ("a.md", data))])
 
         first = upload(b"a boulder").json()
-        assert embedder.reached.wait(30)
+        assert embedder.reached.wait(120)
         uploads = [upload(b"x " * 4000).status_code for _ in range(3)]
         texts = [client.post("/documents", json=text) for _ in range(4)]
         small = upload(b"a pebble")
@@ -177,7 +180,7 @@ def test_others_write_while_a_job_runs(tmp_path):
         ThreadPoolExecutor(1) as pool,
     ):
         job = client.post("/documents", json={"documents": many}).json()
-        assert embedder.reached.wait(30)
+        assert embedder.reached.wait(120)
         between = pool.submit(post, client, "meanwhile", "meanwhile")
         running = follow(client, job, until=17)  # the first document, and two groups
         embedder.go.set()
@@ -206,7 +209,7 @@ def stop_during(tmp_path, act, *, until, **settings):
     server = Running(tmp_path / "weft.db", embedder=embedder, **settings)
     with server, server.client() as client, ThreadPoolExecutor(2) as pool:
         answer = pool.submit(act, client)
-        assert embedder.reached.wait(30)
+        assert embedder.reached.wait(120)
         stopped = pool.submit(server.stop)
         while not until(server.app.state.weft.jobs):
             assert not stopped.done()

@@ -37,7 +37,7 @@ def endpoint() -> Iterator[Endpoint]:
 class Asked:
     """A chat whose waits and failures are noted; nothing really sleeps."""
 
-    def __init__(self, endpoint: Endpoint, *, wire: str = "openai", attempts: int = 4) -> None:
+    def __init__(self, endpoint: Endpoint, *, wire: str = "openai", attempts: int = 4, seconds: float = 60) -> None:
         self.waits: list[float] = []
         self.failures: Counter[str] = Counter()
         self.chat = HttpChat(
@@ -45,7 +45,7 @@ class Asked:
             wire="anthropic" if wire == "anthropic" else "openai",
             api_key=KEY,
             base_url=endpoint.url,
-            limits=ChatLimits(attempts=attempts, timeout_seconds=0.3),
+            limits=ChatLimits(attempts=attempts, timeout_seconds=seconds),
             on_failure=lambda kind: self.failures.update([kind]),
             sleep=self.waits.append,
             jitter=lambda: 0.0,
@@ -141,12 +141,12 @@ def test_a_limit_that_is_lifted_at_a_time_is_waited_for(endpoint: Endpoint) -> N
         (Answer(status=500, body=b"oops"), "server"),
         (Answer(status=529, body=b"{}"), "server"),
         (Answer(body=b'{"choices": [', cut=True), "connection"),
-        (Answer(body=b"{}", delay=0.6), "timeout"),
+        (Answer(body=b"{}", delay=30), "timeout"),
     ],
 )
 def test_what_may_pass_is_tried_again_and_counted(endpoint: Endpoint, answer: Answer, kind: str) -> None:
     endpoint.script = [answer, answer]
-    asked = Asked(endpoint)
+    asked = Asked(endpoint, seconds=2 if kind == "timeout" else 60)
     assert asked.ask() == REPLY
     assert asked.failures == {kind: 2}
     assert asked.waits == [0.5, 1.0]

@@ -43,7 +43,7 @@ def endpoint() -> Iterator[Endpoint]:
 class Asked:
     """A reranker whose waits are noted; nothing really sleeps."""
 
-    def __init__(self, endpoint: Endpoint, *, kind: Kind = "cohere", seconds: float = 5.0) -> None:
+    def __init__(self, endpoint: Endpoint, *, kind: Kind = "cohere", seconds: float = 60.0) -> None:
         self.waits: list[float] = []
         self.reranker = HttpReranker(
             "tiny",

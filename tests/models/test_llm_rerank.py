@@ -302,6 +302,6 @@ class Unwritable:
 def test_an_answer_is_not_lost_with_its_receipt() -> None:
     chat, accounts = ScriptedChat('{"ranking": [2, 1]}'), [Account(price=None) for _ in range(2)]
     found = LlmReranker(chat, budget=accounts[0], account=accounts[1], record=Unwritable().write)
-    timed = DeadlineReranker(found, seconds=10, on_done=found.write_receipt)
+    timed = DeadlineReranker(found, seconds=60, on_done=found.write_receipt)
     assert timed.rerank("q", ["a", "b"]) == [0.5, 1.0]
     timed.close()

@@ -28,7 +28,7 @@ from weft.store.read_index import hnsw
 def wait_before_each_batch(*arguments):
     print("building", file=open(MARK, "w"), flush=True)
     for size in hnsw.add_vectors(*arguments):
-        time.sleep(2)
+        time.sleep(PAUSE)
         yield size
 
 builder.add_vectors = wait_before_each_batch
@@ -149,7 +149,7 @@ def test_a_process_of_another_version_opens_no_file(database, tmp_path):
 def test_a_cancelled_process_ends_without_an_index(database, tmp_path):
     """Ctrl-C at exit cancels; nothing is left in the folder."""
     mark, cancelled = tmp_path / "mark", threading.Event()
-    code = f"MARK = {str(mark)!r}\n{WAITING}"
+    code = f"MARK, PAUSE = {str(mark)!r}, 2\n{WAITING}"
     threading.Thread(target=lambda: (wait_for(mark), cancelled.set())).start()
 
     assert start(database, code, cancelled=cancelled) == 0
@@ -160,7 +160,7 @@ def test_a_cancelled_process_ends_without_an_index(database, tmp_path):
 def test_the_process_ends_with_a_killed_parent(database, tmp_path):
     """It releases the lock, so that the next process can build."""
     mark = tmp_path / "mark"
-    code = f"MARK = {str(mark)!r}\n{WAITING}"
+    code = f"MARK, PAUSE = {str(mark)!r}, 20\n{WAITING}"
     parent = textwrap.dedent(
         f"""
         import threading
@@ -175,7 +175,7 @@ def test_the_process_ends_with_a_killed_parent(database, tmp_path):
     process.kill()
     process.wait()
 
-    deadline = time.monotonic() + 45  # the build itself takes 50 seconds
+    deadline = time.monotonic() + 300  # the build itself takes 500 seconds
     while not indexed.catch_up(database):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -153,7 +153,7 @@ def test_a_read_only_server_answers_and_refuses_writes(postgres_dsn, store):
 
 @pytest.mark.parametrize(
     "setting, said",
-    [("statement_timeout=1000", "took too long"), ("lock_timeout=100", "is busy")],
+    [("statement_timeout=3000", "took too long"), ("lock_timeout=100", "is busy")],
     ids=["slow", "busy"],
 )
 def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said):

@@ -129,12 +129,12 @@ def test_closing_during_a_check_runs_another_check(tmp_path, monkeypatch):
     def look(*, min_rows):
         looked.append(min_rows)
         begun.set()
-        assert index_builder._closing.wait(30)
+        assert index_builder._closing.wait(120)
         return 0
 
     monkeypatch.setattr(index_builder, "catch_up", look)
     index_builder.request(wrote=True)
-    assert begun.wait(30)
+    assert begun.wait(120)
     database.close()
 
     assert looked == [builder.MAX_SEGMENT_VECTORS, min(builder.MIN_EXTENSION_ROWS_AT_EXIT, reader.MIN_EXTENSION_ROWS)]

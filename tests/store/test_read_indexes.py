@@ -287,12 +287,12 @@ def test_ctrl_c_at_exit_cancels_the_build(tmp_path, monkeypatch):
 
     def make(dimension):
         building.set()
-        index_builder.cancelled.wait(30)
+        index_builder.cancelled.wait(120)
         return make_graph(dimension)
 
     def interrupted(thread, timeout=None):
         monkeypatch.setattr(threading.Thread, "join", join)
-        assert building.wait(30)
+        assert building.wait(120)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(builder, "make_graph", make)
@@ -369,9 +369,9 @@ def test_the_extension_threshold_depends_on_the_request(tmp_path, monkeypatch):
     monkeypatch.setattr(builder.IndexBuilder, "catch_up", lambda self, *, min_rows: due.put(min_rows))
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
-    assert due.get(timeout=30) == builder.MAX_SEGMENT_VECTORS
+    assert due.get(timeout=120) == builder.MAX_SEGMENT_VECTORS
     database.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
-    while (least := due.get(timeout=30)) == builder.MAX_SEGMENT_VECTORS:
+    while (least := due.get(timeout=120)) == builder.MAX_SEGMENT_VECTORS:
         pass
     assert least == index_reader.MIN_EXTENSION_ROWS
     database.close()
@@ -404,7 +404,7 @@ def test_a_writer_extends_in_the_background_and_at_exit(tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     server = SqliteDatabase(str(tmp_path / "weft.db"))
     server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not all(method.startswith("index") for method in search_methods(server)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert [method.split()[2] for method in search_methods(server)] == ["209", "209", "200"]

@@ -306,7 +306,7 @@ def test_a_system_without_a_thread_left_is_a_model_error(monkeypatch):
     def fail(thread):
         raise RuntimeError("can't start new thread")
 
-    timed = DeadlineReranker(FakeReranker(), seconds=10)
+    timed = DeadlineReranker(FakeReranker(), seconds=60)
     with monkeypatch.context() as broken:
         broken.setattr(threading.Thread, "start", fail)
         for _ in range(MAX_CONCURRENT_CALLS + 1):
@@ -322,7 +322,7 @@ def test_whatever_goes_wrong_inside_is_a_model_error(error):
         raise error
 
     with pytest.raises(ModelUnavailable, match=str(error).strip("'")):
-        DeadlineReranker(Scripted(fail), seconds=10).rerank("q", ["a"])
+        DeadlineReranker(Scripted(fail), seconds=60).rerank("q", ["a"])
 
 
 @pytest.mark.parametrize("scores", [[], [1.0], [1.0, 2.0, 3.0], [1.0, float("nan")], [float("inf"), 0], ["a", 1], None])
