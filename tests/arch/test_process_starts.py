@@ -18,7 +18,7 @@ STARTERS = {
 METHODS = {"subprocess_exec", "subprocess_shell", "ProcessPoolExecutor"}
 """Names that start a process, whatever object they belong to."""
 MODULES_OF_PROCESSES = {"multiprocessing", "pty", "popen2", "_posixsubprocess", "_winapi"}
-ALLOWED = {"processes/child.py", "load/git/log.py"}
+ALLOWED = {"processes/child.py", "load/git/git_process.py"}
 """The one starter, and the runner of Git, which has a list of all that Git could run."""
 
 
