@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -24,6 +24,14 @@ MAX_NAME_CHARACTERS = 200
 def utc_now() -> datetime:
     """Return the current time."""
     return datetime.now(timezone.utc)
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """Return the key of an HTTP request; None if there is no key, empty if it is malformed. Names are lower case."""
+    if (value := headers.get("authorization")) is not None:
+        kind, _, text = value.partition(" ")
+        return text.strip() if kind.lower() == "bearer" else ""
+    return headers.get("x-api-key")
 
 
 class Keyring:

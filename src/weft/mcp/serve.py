@@ -59,11 +59,13 @@ def serve_http(
     """
     Serve clients on this machine over streamable HTTP until interrupted; port 0 selects a free port.
 
-    `on_listen` receives the URL. Raises `ConfigError` for a non-loopback address.
+    Once the store has a key, every request needs one. `on_listen` receives the URL. Raises `ConfigError` for a
+    non-loopback address.
     """
     import uvicorn
 
     from weft.connection_limits import ConnectionLimits
+    from weft.mcp.key_check import KeyCheck
 
     with bind(host, port) as listener, LazyEngine(settings) as standby:
         app = make_server(standby, compat=compat).streamable_http_app(
@@ -71,7 +73,7 @@ def serve_http(
         )
         on_listen(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}{PATH}")
         options = uvicorn.Config(
-            app,
+            KeyCheck(app, standby=standby),
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=10,

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -43,15 +44,18 @@ class Tools:
     async def list(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Return the tools."""
-        definitions = await asyncio.to_thread(self._definitions)
-        return ListToolsResult(tools=[to_tool(definition) for definition in definitions.values()])
+        """Return the tools; a read-only key sees those that write nothing."""
+        definitions = (await asyncio.to_thread(self._definitions)).values()
+        writes = may_write(context)
+        return ListToolsResult(tools=[to_tool(tool) for tool in definitions if writes or not tool.writes])
 
     async def call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. Errors become tool results."""
         definition = (await asyncio.to_thread(self._definitions)).get(params.name)
         if definition is None:
             raise MCPError(INVALID_PARAMS, f"unknown tool {params.name[:80]!r}; tools/list returns all tools")
+        if definition.writes and not may_write(context):
+            return _failure(error="the key is read-only", action="use a key made with weft keys create NAME --write")
         return await asyncio.to_thread(self._call, definition, params.arguments or {})
 
     def _call(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> CallToolResult:
@@ -81,6 +85,12 @@ class Tools:
         from weft.tools.reference_memory import call_memory_tool
 
         return call_memory_tool if self._compat else call_tool
+
+
+def may_write(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return False if the request has a key that is read-only. Over stdio there is no request and no key."""
+    user = getattr(context.request, "scope", {}).get("user")
+    return not isinstance(user, AuthenticatedUser) or "read" not in user.access_token.scopes
 
 
 def to_tool(definition: ToolDefinition) -> Tool:

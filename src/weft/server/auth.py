@@ -11,6 +11,7 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from weft.engine.api_keys import presented_key
 from weft.engine.engine import Engine
 from weft.records import Access, ApiKey
 from weft.server.assets import ASSETS
@@ -22,7 +23,7 @@ NAMESPACE_HEADER = "X-Weft-Namespace"
 PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs", *ASSETS})
 """Paths that reveal no stored data and need no key."""
 
-# These two only document the schema. `_presented` reads the headers, because a malformed key is not a missing key.
+# These two only document the schema. `presented_key` reads the headers, because a malformed key is not a missing key.
 _bearer = HTTPBearer(auto_error=False, description="API key created with `weft keys create`.")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="Alternative to the Authorization header.")
 
@@ -64,7 +65,7 @@ class Gatekeeper:
         if scope["type"] == "http" and scope["path"] not in PUBLIC:
             threads = self._state.threads
             run = threads.monitor if scope["path"] in ALWAYS_ANSWERED else threads.read
-            scope["api_key"] = await self._find(_presented(Headers(scope=scope)), run)
+            scope["api_key"] = await self._find(presented_key(Headers(scope=scope)), run)
         await self._app(scope, receive, send)
 
     async def _find(self, text: str | None, run: Callable[[Callable[[], Any]], Awaitable[Any]]) -> ApiKey | None:
@@ -122,14 +123,6 @@ async def identify_admin(caller: Annotated[Caller, Depends(identify)]) -> KeyHol
 Admin = Annotated[KeyHolder, Depends(identify_admin)]
 Reader = Annotated[Caller, Depends(identify)]
 Writer = Annotated[Caller, Depends(identify_writer)]
-
-
-def _presented(headers: Headers) -> str | None:
-    """Return the key of a request; None if there is no key, empty if it is malformed."""
-    if (value := headers.get("authorization")) is not None:
-        kind, _, text = value.partition(" ")
-        return text.strip() if kind.lower() == "bearer" else ""
-    return headers.get("x-api-key")
 
 
 def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str:

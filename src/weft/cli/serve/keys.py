@@ -29,8 +29,8 @@ def create(session: Session, name: str, namespaces: tuple[str, ...], access: Acc
     """
     Create a key and print it. It cannot be shown again.
 
-    Without --for the key is valid for the current namespace. Once a key exists, `weft serve` requires one from every
-    client.
+    Without --for the key is valid for the current namespace. Once a key exists, `weft serve` and `weft mcp --http`
+    require one from every client.
     """
     from weft.context.serialise import key_to_dict
     from weft.engine.api_keys import Keyring

@@ -25,7 +25,8 @@ def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) ->
     """
     Serve MCP clients over stdio or HTTP.
 
-    The HTTP path is /mcp. The namespace comes from options and settings; no call can change it. Logs go to stderr.
+    The HTTP path is /mcp. The namespace comes from options and settings; no call can change it. Once a key exists
+    (`weft keys create`), every HTTP request needs one. Logs go to stderr.
     """
     try:
         from weft.mcp.serve import serve_http, serve_stdio
