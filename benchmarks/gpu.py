@@ -81,10 +81,10 @@ def main() -> None:
     parts = options.only or PARTS
     encoder = read_graph(graph, architecture=MODEL.architecture)
     if "operators" in parts:
-        profile_operators(graph, encoder)
+        profile_operators(graph)
     if "cpu" in parts:
-        measure_cpu(graph, encoder, sample, count=options.cpu_texts)
-        measure_openvino(encoder, sample, count=options.cpu_texts)
+        measure_cpu(graph, sample, count=options.cpu_texts)
+        measure_openvino(graph, sample, count=options.cpu_texts)
         measure_torch_on_cpu(encoder, sample, count=options.cpu_texts)
     if "device" in parts:
         device = measure_device(encoder, sample, device=options.device, count=options.texts)
@@ -203,23 +203,18 @@ def hash_words(text: str) -> list[int]:
 # ── the model alone ─────────────────────────────────────────────────────────────────────────────
 
 
-def make_graphs(graph: bytes, encoder: Encoder) -> dict[str, bytes]:
-    """Return the installed graph, and those that this version builds."""
-    from weft.models.local.graph_calibration import PRECISIONS
-    from weft.models.local.onnx_graph import build_model
+def make_graphs(graph: bytes) -> dict[str, bytes]:
+    """Return the installed graph, and the float32 one with its weights."""
+    from weft.models.local.onnx_graph import make_float_graph
 
-    built = {
-        precision: build_model(encoder, architecture=MODEL.architecture, precision=precision)
-        for precision in PRECISIONS
-    }
-    return {"installed": graph, **built}
+    return {"installed": graph, "float32": make_float_graph(graph, architecture=MODEL.architecture)}
 
 
-def profile_operators(graph: bytes, encoder: Encoder) -> None:
+def profile_operators(graph: bytes) -> None:
     """Print the milliseconds of each operator for a text of 110 tokens on one thread: the sum of the lowest times."""
     import onnxruntime
 
-    for name, data in make_graphs(graph, encoder).items():
+    for name, data in make_graphs(graph).items():
         with tempfile.TemporaryDirectory() as work:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -241,12 +236,12 @@ def profile_operators(graph: bytes, encoder: Encoder) -> None:
         print(f"{name}: {sum(totals.values()) / 1000:.1f} ms;", ", ".join(f"{op} {t / 1000:.1f}" for op, t in ordered))
 
 
-def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -> None:
+def measure_cpu(graph: bytes, sample: Sample, *, count: int) -> None:
     """Print texts/s of onnxruntime by graph and threads, and the distances between the vectors."""
     from weft.models.local.onnx_session import OnnxSession
 
     ids = sample.token_ids[:count]
-    graphs = make_graphs(graph, encoder)
+    graphs = make_graphs(graph)
     vectors = {}
     for name, data in graphs.items():
         session = OnnxSession(data)
@@ -262,7 +257,7 @@ def measure_cpu(graph: bytes, encoder: Encoder, sample: Sample, *, count: int) -
         print(f"    cosine distance {name} to float32: {distances(vectors[name], vectors['float32'])}")
 
 
-def measure_openvino(encoder: Encoder, sample: Sample, *, count: int) -> None:
+def measure_openvino(installed: bytes, sample: Sample, *, count: int) -> None:
     """Print texts/s of OpenVINO with the float32 graph, one text per thread, and the distance of its vectors."""
     if find_spec("openvino") is None:
         print("openvino is missing: OpenVINO was not measured")
@@ -270,7 +265,7 @@ def measure_openvino(encoder: Encoder, sample: Sample, *, count: int) -> None:
     openvino: Any = __import__("openvino")
     from weft.models.local.onnx_session import OnnxSession
 
-    graph = make_graphs(b"", encoder)["float32"]
+    graph = make_graphs(installed)["float32"]
     ids = [np.array([token_ids]) for token_ids in sample.token_ids[:count]]
     expected = np.stack([OnnxSession(graph).encode(token_ids) for token_ids in sample.token_ids[:count]])
     core = openvino.Core()

@@ -11,7 +11,7 @@ from tiny_model import HEADS, HIDDEN, LAYERS, make_architecture, make_pack, make
 from weft.errors import ModelUnavailable
 from weft.models.local.catalog import Pooling
 from weft.models.local.numpy_encoder import encode
-from weft.models.local.onnx_graph import BLOCK, WIDE_BLOCK, Precision, build_model, quantise, wide_blocks
+from weft.models.local.onnx_graph import BLOCK, build_model, quantise
 from weft.models.local.onnx_session import OnnxSession
 from weft.models.local.weights import read_pack, read_safetensors
 
@@ -64,14 +64,13 @@ def test_the_float32_graph_computes_bert(pooling: Pooling, position_offset: int)
     np.testing.assert_allclose(encode(TOKENS, encoder=encoder, architecture=architecture), expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("precision", ["int8", "int8-wide"])
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_the_int8_graphs_are_close_to_float32(pooling: Pooling, precision: Precision) -> None:
+def test_the_int8_graph_is_close_to_float32(pooling: Pooling) -> None:
     """Eight bits with a scale for each block cost less than a hundredth of the cosine."""
     architecture = make_architecture(pooling=pooling)
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
 
-    vector = OnnxSession(build_model(encoder, architecture=architecture, precision=precision)).encode(TOKENS)
+    vector = OnnxSession(build_model(encoder, architecture=architecture, precision="int8")).encode(TOKENS)
 
     assert vector @ encode(TOKENS, encoder=encoder, architecture=architecture) > 0.99
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
@@ -149,28 +148,3 @@ def test_token_ids_outside_the_table_are_a_model_error() -> None:
 
     with pytest.raises(ModelUnavailable):
         session.encode([10_000])
-
-
-@pytest.mark.parametrize("width", [1, 32, 255, 256, 257, 384, 512, 1536, 2048])
-def test_wide_blocks_are_equal_and_not_too_wide(width: int) -> None:
-    """384 values are two blocks of 192, 1,536 are six of 256; a prime number gets blocks of one."""
-    count = wide_blocks(width)
-
-    assert width % count == 0
-    assert width // count <= WIDE_BLOCK
-    assert wide_blocks(384) == 2
-    assert wide_blocks(1536) == 6
-
-
-def test_a_wide_graph_with_several_blocks_computes_the_same_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sum over blocks is the product: with blocks of eight values it is closer to float32 than with one block."""
-    architecture = make_architecture()
-    encoder = read_safetensors(make_safetensors(), architecture=architecture)
-    expected = encode(TOKENS, encoder=encoder, architecture=architecture)
-
-    def distance(block: int) -> float:
-        monkeypatch.setattr("weft.models.local.onnx_graph.WIDE_BLOCK", block)
-        graph = build_model(encoder, architecture=architecture, precision="int8-wide")
-        return 1 - float(OnnxSession(graph).encode(TOKENS) @ expected)
-
-    assert 0 <= distance(8) < distance(64) < 0.01

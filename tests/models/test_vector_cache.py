@@ -14,9 +14,13 @@ import apsw
 import numpy as np
 import pytest
 
+from weft.config import read_settings
+from weft.engine.adapters import LOCAL_CACHE_VERSION, VECTOR_CACHE_FILE, open_embedder
+from weft.errors import ModelUnavailable
 from weft.models.base import TextKind
 from weft.models.embedders.hashing import HashEmbedder
 from weft.models.embedders.vector_cache import HOUR_SECONDS, CachedEmbedder
+from weft.models.local.catalog import GRANITE
 from weft.records import ModelCard, Vectors
 
 
@@ -37,6 +41,15 @@ class CountingEmbedder:
         full = HashEmbedder().embed(texts)[:, : self.dimension]
         lengths: Vectors = np.linalg.norm(full, axis=1, keepdims=True)
         return (full / np.maximum(lengths, 1e-9)).astype(np.float32)
+
+
+class EqualVectors:
+    """Has the card of a local model and gives each text the same vector."""
+
+    card = GRANITE.card
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        return np.eye(1, self.card.dimension, dtype=np.float32).repeat(len(texts), axis=0)
 
 
 @pytest.fixture
@@ -92,6 +105,31 @@ def test_kinds_and_models_do_not_share_vectors(path: Path) -> None:
 
     assert one.asked == [("document", "a"), ("query", "a")]
     assert other.asked == [("document", "a")]
+
+
+def test_vectors_of_another_version_are_not_used(path: Path) -> None:
+    """Vectors cached before a version was named count as those of another version."""
+    inner = CountingEmbedder()
+    CachedEmbedder(inner, path=path).embed(["a"])
+    assert list(CachedEmbedder(inner, path=path, version="2").find_unknown(["a"]).values()) == ["a"]
+    CachedEmbedder(inner, path=path, version="2").embed(["a"])
+
+    assert CachedEmbedder(inner, path=path, version="2").find_unknown(["a"]) == {}
+    assert CachedEmbedder(inner, path=path).find_unknown(["a"]) == {}
+
+
+def test_local_models_do_not_use_vectors_without_a_version(tmp_path: Path) -> None:
+    """They may be of a graph that was chosen by its speed. The model is not installed here, so a new vector fails."""
+    values = {"models.embedder": GRANITE.card.name, "models.cache_dir": str(tmp_path), "models.auto_fetch": False}
+    local = open_embedder(read_settings(values, environment={}))
+    assert isinstance(local, CachedEmbedder)
+    former = EqualVectors()
+    CachedEmbedder(former, path=tmp_path / VECTOR_CACHE_FILE).embed(["a"])
+
+    with pytest.raises(ModelUnavailable):
+        local.embed(["a"])
+    CachedEmbedder(former, path=tmp_path / VECTOR_CACHE_FILE, version=LOCAL_CACHE_VERSION).embed(["a"])
+    assert local.embed(["a"]).shape == (1, GRANITE.card.dimension)
 
 
 def test_texts_that_differ_in_anything_are_different_texts(path: Path) -> None:

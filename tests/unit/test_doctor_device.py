@@ -9,10 +9,9 @@ import pytest
 from weft.admin import doctor
 from weft.admin.doctor import Finding, diagnose
 from weft.config import read_settings
+from weft.cores import usable_cores
 from weft.models.local import device as device_module
-from weft.models.local import graph_calibration
-from weft.models.local.graph_calibration import RunPlan
-from weft.models.local.model_folder import InstalledModel
+from weft.models.local.model_folder import CARD_FILE, InstalledModel
 
 
 def find_device_finding(tmp_path: Path, device: str) -> Finding:
@@ -23,37 +22,25 @@ def find_device_finding(tmp_path: Path, device: str) -> Finding:
     return finding
 
 
-def remember(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: RunPlan) -> None:
-    """Pretend that the model is installed and calibrated."""
-    monkeypatch.setattr(doctor, "find_installed", lambda model, cache_dir: InstalledModel(folder=tmp_path))
-    monkeypatch.setattr(graph_calibration, "read_plan", lambda installed, cores: plan)
-
-
-def test_before_the_calibration_the_installed_graph_runs(tmp_path: Path) -> None:
-    """Also without an installed model."""
+def test_without_a_model_the_number_of_texts_is_named(tmp_path: Path) -> None:
+    """Which graph runs is known after the installation."""
     finding = find_device_finding(tmp_path, "cpu")
 
     assert finding.state == "ok"
-    assert finding.detail.startswith("CPU")
-    assert finding.detail.endswith("not calibrated yet")
+    assert finding.detail == f"CPU, {usable_cores()} texts at once, one thread each"
 
 
-@pytest.mark.parametrize(
-    "plan, runs",
-    [
-        (RunPlan(precision="float32", workers=8, texts_per_second=310.4), "8 texts at once, 1 thread each"),
-        (RunPlan(precision="float32", workers=1, threads=8, texts_per_second=310.4), "8 threads"),
-    ],
-)
-def test_after_it_the_graph_and_its_rate_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: RunPlan, runs: str
+@pytest.mark.parametrize("card, graph", [('{"precision": "float32"}', "float32"), ("{", "unknown"), ("{}", "unknown")])
+def test_the_graph_is_named_as_the_installation_recorded_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, card: str, graph: str
 ) -> None:
-    """The rate is that of the calibration."""
-    remember(monkeypatch, tmp_path, plan)
+    """A damaged record does not end the report."""
+    (tmp_path / CARD_FILE).write_text(card)
+    monkeypatch.setattr(doctor, "find_installed", lambda model, cache_dir: InstalledModel(folder=tmp_path))
 
     finding = find_device_finding(tmp_path, "cpu")
 
-    assert finding.detail == f"CPU, float32 graph, {runs}, 310 texts/s when calibrated"
+    assert finding.detail == f"CPU, {graph} graph, {usable_cores()} texts at once, one thread each"
 
 
 def test_a_gpu_gets_documents_and_the_cpu_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
 from weft.models.local.catalog import MODELS, PREFIX
 from weft.models.local.device import find_device
-from weft.models.local.model_folder import find_installed
+from weft.models.local.model_folder import find_installed, read_precision
 from weft.store.base import Database, Store
 
 EXTRAS = {
@@ -102,7 +102,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _device(settings: Settings) -> Finding:
-    """Say what runs the local model: device, graph, threads and measured rate. Nothing is loaded."""
+    """Say what runs the local model: device, graph and threads. Nothing is loaded."""
     name = settings.models.device
     try:
         device = find_device(name)
@@ -110,29 +110,22 @@ def _device(settings: Settings) -> Finding:
         return Finding(what="device", state="problem", detail=f"{name}: {error}", hint=error.hint)
     if device.provider:
         return Finding(what="device", state="ok", detail=f"{device.provider} of onnxruntime, float32; untested by Weft")
-    plan = _describe_plan(settings)
+    cpu = _describe_cpu(settings)
     if device.torch:
         tested = "" if device.torch.startswith("cuda") else "; untested by Weft"
         runtime = f"{device.torch} through PyTorch in a process of its own, bfloat16{tested}"
-        detail = f"documents on {runtime}; queries and small calls on the {plan}"
+        detail = f"documents on {runtime}; queries and small calls on the {cpu}"
         return Finding(what="device", state="ok", detail=detail)
-    return Finding(what="device", state="ok", detail=plan)
+    return Finding(what="device", state="ok", detail=cpu)
 
 
-def _describe_plan(settings: Settings) -> str:
+def _describe_cpu(settings: Settings) -> str:
     """Return how the CPU runs the local model of the settings."""
-    from weft.models.local.graph_calibration import read_plan
-
-    cores = settings.models.threads or usable_cores()
     model = LOCAL.get(settings.models.embedder)
     installed = find_installed(model, cache_dir=settings.cache_dir) if model else None
-    plan = read_plan(installed, cores=cores) if installed else None
-    if plan is None:
-        return f"CPU, {cores} cores, installed graph; not calibrated yet"
-    runs = (
-        f"{plan.workers} texts at once, {plan.threads} thread each" if plan.threads == 1 else f"{plan.threads} threads"
-    )
-    return f"CPU, {plan.precision} graph, {runs}, {plan.texts_per_second:.0f} texts/s when calibrated"
+    graph = f"{read_precision(installed)} graph, " if installed else ""
+    cores = settings.models.threads or usable_cores()
+    return f"CPU, {graph}{cores} texts at once, one thread each"
 
 
 def _reranker(settings: Settings) -> Iterator[Finding]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 REPLY_CACHE_FILE = "replies.db"
 VECTOR_CACHE_FILE = "vectors.db"
+LOCAL_CACHE_VERSION = "2"
+"""Version of cached vectors of local models. Those without a version may come from a graph chosen by its speed."""
 MESSAGE_FRAME_TOKENS = 10
 """Tokens of a request besides the text of its two messages."""
 LLM_HINT = "set llm.model to openai/MODEL or anthropic/MODEL; for Ollama, vLLM and llama.cpp also set llm.base_url"
@@ -106,7 +108,10 @@ def open_embedder(
     from weft.models.embedders.vector_cache import CachedEmbedder
 
     return CachedEmbedder(
-        inner, path=settings.cache_dir / VECTOR_CACHE_FILE, max_bytes=settings.models.cache_max_mb * 1024 * 1024
+        inner,
+        path=settings.cache_dir / VECTOR_CACHE_FILE,
+        max_bytes=settings.models.cache_max_mb * 1024 * 1024,
+        version=LOCAL_CACHE_VERSION if kind == "local" else "",
     )
 
 

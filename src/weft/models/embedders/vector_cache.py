@@ -44,9 +44,12 @@ class CachedEmbedder:
         *,
         path: Path,
         max_bytes: int = GIBIBYTE,
+        version: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """Open the cache. Vectors of another `version` of the same model are not used."""
         self._inner = inner
+        self._version = version
         self._file = CacheFile(path, max_bytes=max_bytes)
         self._clock = clock
         self._lock = Lock()
@@ -72,7 +75,7 @@ class CachedEmbedder:
         """Return one unit-length row per text, from the cache or the inner embedder."""
         if not texts:
             return self._inner.embed(texts, kind=kind)
-        model = f"{self.card.fingerprint} {kind}"
+        model = self._key(kind)
         hour = int(self._clock() // HOUR_SECONDS)
         digests = [_digest(text) for text in texts]
         unique = dict(zip(digests, texts, strict=True))
@@ -107,7 +110,7 @@ class CachedEmbedder:
     def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
         """Return the distinct document texts that are not cached, by digest; writes nothing."""
         unique = {_digest(text): text for text in texts}
-        known = self._find_known(f"{self.card.fingerprint} document", digests=list(unique)) if self._file.exists else {}
+        known = self._find_known(self._key("document"), digests=list(unique)) if self._file.exists else {}
         return {digest: text for digest, text in unique.items() if digest not in known}
 
     def expect(self, dimension: int) -> None:
@@ -131,7 +134,7 @@ class CachedEmbedder:
 
     def _embed_new(self, texts: Sequence[str], *, kind: TextKind, hour: int) -> Vectors:
         """Embed texts with the inner embedder and cache the vectors, after each response if it is incremental."""
-        model = f"{self.card.fingerprint} {kind}"
+        model = self._key(kind)
 
         def keep(part: Sequence[str], vectors: Vectors) -> None:
             self._file.write(model, vectors=dict(zip(map(_digest, part), vectors, strict=True)), hour=hour)
@@ -145,6 +148,9 @@ class CachedEmbedder:
         vectors = self._inner.embed(texts, kind=kind)
         keep(texts, vectors)
         return vectors
+
+    def _key(self, kind: TextKind) -> str:
+        return " ".join(filter(None, (self.card.fingerprint, self._version, kind)))
 
     def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
         """Return the cached vectors with the dimension of the inner embedder."""

@@ -68,8 +68,9 @@ class CacheFile:
     """
     Vectors by model and text digest. If the file cannot be used, reads find nothing and writes are dropped.
 
-    `model` is the embedder's fingerprint and the kind of text. `used` is the hour of the last use, so a vector
-    is updated at most once an hour. A vector with a wrong checksum counts as missing and is deleted.
+    `model` is the embedder's fingerprint, the version of its vectors if any, and the kind of text. `used` is the hour
+    of the last use, so a vector is updated at most once an hour. A vector with a wrong checksum counts as missing and
+    is deleted.
     """
 
     def __init__(self, path: Path, *, max_bytes: int) -> None:

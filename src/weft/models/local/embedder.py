@@ -31,17 +31,14 @@ from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
 
-CALIBRATION_TEXTS = 500
-"""Document texts that a process embeds before the calibration. They take 20 s on two cores, the calibration three."""
-
 
 class LocalEmbedder:
     """
     Embeds with a model of the catalog, on `threads` cores (default: all usable ones) or a `provider` of onnxruntime.
 
-    Each text is a separate run: there is no padding, and a vector does not depend on its batch. Padded batches are not
-    faster on the CPU. After `CALIBRATION_TEXTS` texts, the fastest graph is measured once for this machine; its vectors
-    differ from those before by rounding (decision 0036).
+    Each text is a separate run on one thread, without padding, so a vector depends on its text alone. Padded batches
+    are not faster on the CPU. Which graph runs was decided by the installation, never by a measured time
+    (decision 0036).
     """
 
     def __init__(
@@ -65,8 +62,6 @@ class LocalEmbedder:
         self._progress = progress
         self._lock = Lock()
         self._loaded: _Loaded | None = None
-        self._embedded = 0
-        """Number of document texts embedded by this process, until the calibration."""
         self._interruptions = 0
         """Number of interruptions. A call that started before the last interruption ends."""
 
@@ -84,8 +79,6 @@ class LocalEmbedder:
         if not texts:
             return np.zeros((0, self.card.dimension), np.float32)
         loaded, interruptions = self._load(), self._interruptions
-        if kind == "document" and not loaded.is_calibrated:
-            loaded = self._count(loaded, texts)
 
         def embed_one(text: str) -> Vector:
             if self._interruptions != interruptions:
@@ -122,19 +115,6 @@ class LocalEmbedder:
         if self._memory is not None:
             self._memory.use(self)
         return loaded
-
-    def _count(self, loaded: _Loaded, texts: Sequence[str]) -> _Loaded:
-        """Count texts; return the model, calibrated if there were enough texts."""
-        with self._lock:
-            self._embedded += len(texts)
-            if self._embedded < CALIBRATION_TEXTS or loaded.is_calibrated:
-                return loaded
-            loaded.is_calibrated = True  # once per process, even if it fails
-        calibrated = loaded.calibrate(texts)  # outside the lock: queries go on with the installed graph
-        with self._lock:
-            if self._loaded is loaded:
-                self._loaded = calibrated
-        return calibrated
 
     def _load_installed(self) -> _Loaded:
         """Load the installed model; fetch it first if it is missing or damaged and `auto_fetch` is set."""
@@ -183,43 +163,22 @@ class _Loaded:
     def __init__(self, installed: InstalledModel, *, model: LocalModel, cores: int, provider: str = "") -> None:
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(read_verified, installed, name=ONNX_FILE)
-            from weft.models.local import graph_calibration  # slow to import; the file is verified meanwhile
-            from weft.models.local.onnx_session import OnnxSession
+            from weft.models.local.onnx_session import OnnxSession  # slow to import; the file is verified meanwhile
 
             tokenizer = read_verified(installed, name=TOKENIZER_FILE)
             graph = reading.result()
         add_checksums(installed, contents={ONNX_FILE: graph, TOKENIZER_FILE: tokenizer})
-        self._installed, self._model, self._cores = installed, model, cores
         self._tokenizer = TextTokenizer(tokenizer, max_tokens=model.max_tokens)
+        self.workers = 1 if provider else cores
         if provider:
-            self._session = OnnxSession(
-                graph_calibration.make_float_graph(graph, architecture=model.architecture), provider=provider
-            )
-            self.is_calibrated, self.workers = True, 1
-            return
-        plan = graph_calibration.read_plan(installed, cores=cores)
-        chosen = graph_calibration.find_graph(installed, plan.precision) if plan else None
-        self.is_calibrated = plan is not None
-        self.workers = plan.workers if plan else cores
-        self._session = OnnxSession(chosen or graph, threads=plan.threads if plan else 1)
+            from weft.models.local.onnx_graph import make_float_graph  # rarely needed
+
+            graph = make_float_graph(graph, architecture=model.architecture)
+        self._session = OnnxSession(graph, provider=provider)
 
     def embed(self, text: str) -> Vector:
         """Return the vector of one text."""
         return self._session.encode(self._tokenizer.encode(text))
-
-    def calibrate(self, texts: Sequence[str]) -> _Loaded:
-        """Choose the fastest graph for such texts, and return the model with it."""
-        from weft.models.local.graph_calibration import calibrate
-
-        token_ids = [self._tokenizer.encode(text) for text in texts]
-        try:
-            calibrate(self._installed, architecture=self._model.architecture, texts=token_ids, cores=self._cores)
-            loaded = _Loaded(self._installed, model=self._model, cores=self._cores)
-        except ModelUnavailable as error:
-            logger.warning("the calibration failed, the installed graph runs: %s", error)
-            return self
-        loaded.is_calibrated = True
-        return loaded
 
 
 def not_fetched(model: LocalModel) -> ModelUnavailable:

@@ -66,6 +66,14 @@ def find_installed(model: LocalModel, *, cache_dir: Path) -> InstalledModel | No
     return InstalledModel(folder=folder) if complete else None
 
 
+def read_precision(installed: InstalledModel) -> str:
+    """Return the precision of the graph, as the installation recorded it; `unknown` if `card.json` is damaged."""
+    try:
+        return str(json.loads((installed.folder / CARD_FILE).read_bytes())["precision"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown"
+
+
 def is_intact(installed: InstalledModel) -> bool:
     """Return True if the files still have the hashes in `card.json`. Reads them completely."""
     try:

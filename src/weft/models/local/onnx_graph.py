@@ -10,16 +10,14 @@ ONNX graph that maps token ids to one unit vector.
 A run takes one unpadded text, so the graph needs no attention mask. With CLS pooling, the last layer computes the state
 of the first token only; the vector is the same.
 
-    precision    multiplication          int8 weights             int8 activations
-    int8         MatMulNBits             a scale per 64 weights   a scale per token and 64 values
-    int8-wide    MatMulIntegerToFloat    a scale per 256          a scale per token and 256 values
+    precision    multiplication    int8 weights             int8 activations
+    int8         MatMulNBits       a scale per 64 weights   a scale per token and 64 values
     float32      MatMul
 
-`MatMulIntegerToFloat` uses the processor's instructions for int8 matrices: AMX, VNNI, dot products of ARM. The graph
-is 1.7 times as fast as `int8` on 16 x86 cores with AMX and 1.1 times on ARM. Its cosine distance to float32 is 5e-4,
-that of `int8` 1.5e-4. The file of an installed model is `int8` or `float32`; the other graphs are built from it.
+The graph of a model is `int8`. An installation builds `float32` only where `int8` computes wrongly, and for devices
+other than the CPU. The processor decides which one runs, never a measurement of time (decision 0036).
 
-In all, a vector depends only on its text. `quantize_dynamic` of onnxruntime quantises activations per tensor. It is a
+In both, a vector depends only on its text. `quantize_dynamic` of onnxruntime quantises activations per tensor. It is a
 fifth faster, but vectors depend on their batch and are less precise:
 
                                               granite-30m              minilm-l6
@@ -47,9 +45,9 @@ from weft.models.local.onnx_protobuf import (
     encode_value_info,
 )
 from weft.models.local.safetensors_file import Array
-from weft.models.local.weights import Dense, Encoder, Layer, Norm
+from weft.models.local.weights import Dense, Encoder, Layer, Norm, read_graph
 
-Precision: TypeAlias = Literal["int8", "int8-wide", "float32"]
+Precision: TypeAlias = Literal["int8", "float32"]
 
 BLOCK = 64
 """Number of weights that share a scale. The granite pack has the same group size, so its weights are not changed."""
@@ -59,15 +57,6 @@ CONTRIB = "com.microsoft"
 
 ONNX_OPSET = 17
 ONNX_IR = 9
-WIDE_BLOCK = 256
-"""Maximum number of values that share a scale in `int8-wide`. With 384 and 1,536, the distance to float32 doubles."""
-ZERO_POINT = 128
-"""Zero of unsigned activations. x86 has fast products of unsigned activations and signed weights only."""
-MIN_MAXIMUM = 1e-20
-"""Lower bound of the largest activation that a scale is computed from, so that zeros have a scale."""
-
-GRAPH_VERSION = 3
-"""Version of this module; increased when it builds other graphs, so that those built before are not used."""
 INT8_ACTIVATIONS = 4
 """`accuracy_level` of MatMulNBits: multiply in int8 where the processor has instructions for it."""
 
@@ -104,12 +93,9 @@ def quantise(weights: Array) -> tuple[NDArray[np.int8], Array]:
     return values.astype(np.int8), scales.astype(np.float32)
 
 
-def wide_blocks(width: int) -> int:
-    """Return the number of equal blocks of at most `WIDE_BLOCK` values that `width` values are split into."""
-    count = -(-width // WIDE_BLOCK)
-    while width % count:
-        count += 1
-    return count
+def make_float_graph(graph: bytes, *, architecture: Architecture) -> bytes:
+    """Return the float32 graph with the weights of an installed one. All execution providers have its operators."""
+    return build_model(read_graph(graph, architecture=architecture), architecture=architecture, precision="float32")
 
 
 class _Graph:
@@ -120,8 +106,6 @@ class _Graph:
         self.precision = precision
         self.nodes: list[bytes] = []
         self.constants: list[bytes] = []
-        self._wide: dict[str, list[tuple[str, str]]] = {}
-        """Quantised values and scales of each block of states, by the name of the states."""
 
     def embed(self, encoder: Encoder) -> str:
         """Look up words and positions, add them and normalise the sum."""
@@ -150,9 +134,7 @@ class _Graph:
         )
         wide = self._multiply(f"{name}.feed_in", states, dense=layer.feed_in)
         bias = self._constant(f"{name}.feed_in.bias", layer.feed_in.bias)
-        # FastGelu takes tanh for erf: half the time, and a thirtieth of the error of wide blocks.
-        gelu = "FastGelu" if self.precision == "int8-wide" else "BiasGelu"
-        active = self._add(gelu, [wide, bias], f"{name}.gelu", domain=CONTRIB)
+        active = self._add("BiasGelu", [wide, bias], f"{name}.gelu", domain=CONTRIB)
         narrow = self._multiply(f"{name}.feed_out", active, dense=layer.feed_out)
         return self._add_skip(f"{name}.feed_norm", narrow, skip=states, dense=layer.feed_out, norm=layer.feed_norm)
 
@@ -213,8 +195,6 @@ class _Graph:
         if self.precision == "float32":
             weight = self._constant(f"{name}.weight", np.ascontiguousarray(dense.weight.T))
             return self._add("MatMul", [states, weight], name)
-        if self.precision == "int8-wide":
-            return self._multiply_wide(name, states, weight=dense.weight)
         outputs, inputs = dense.weight.shape
         values, scales = quantise(dense.weight)
         # MatMulNBits takes unsigned values; its default zero point is 128.
@@ -230,58 +210,6 @@ class _Graph:
             block_size=BLOCK,
             accuracy_level=INT8_ACTIVATIONS,
         )
-
-    def _multiply_wide(self, name: str, states: str, *, weight: Array) -> str:
-        """Multiply each block in int8, then by the scales of its tokens and outputs; add the products of the blocks."""
-        parts = np.split(weight, wide_blocks(weight.shape[1]), axis=1)
-        unit = self._constant(f"{name}.unit", np.array(1, np.float32))
-        zero = self._constant(f"{name}.zero_point", np.array(ZERO_POINT, np.uint8))
-        total = ""
-        for number, (part, (values, scales)) in enumerate(
-            zip(parts, self._quantise_wide(states, width=weight.shape[1]), strict=True)
-        ):
-            at = f"{name}.{number}"
-            steps = np.abs(part).max(axis=1) / np.float32(127)
-            steps = np.where(steps == 0, np.float32(1), steps)
-            rounded = np.rint(part / steps[:, None]).astype(np.int8)
-            operands = [values, self._constant(f"{at}.weight", np.ascontiguousarray(rounded.T)), unit]
-            operands += [self._constant(f"{at}.scales", steps), zero]
-            product = self._add("MatMulIntegerToFloat", operands, f"{at}.product", domain=CONTRIB)
-            scaled = self._add("Mul", [product, scales], f"{at}.scaled")
-            total = self._add("Add", [total, scaled], f"{at}.sum") if total else scaled
-        return total
-
-    def _quantise_wide(self, states: str, *, width: int) -> list[tuple[str, str]]:
-        """Return the blocks of states as unsigned int8, each with its scales (1, tokens, 1)."""
-        if states not in self._wide:
-            count = wide_blocks(width)
-            in_blocks = self._reshape(states, f"{states}.blocks", shape=[1, -1, width // count])
-            absolute = self._add("Abs", [in_blocks], f"{states}.absolute")
-            largest = self._add("ReduceMax", [absolute], f"{states}.largest", axes=[0, 2], keepdims=0)
-            bound = self._constant(f"{states}.bound", np.array(MIN_MAXIMUM, np.float32))
-            positive = self._add("Max", [largest, bound], f"{states}.positive")
-            steps = self._constant(f"{states}.steps", np.array(127, np.float32))
-            scales = self._add("Div", [positive, steps], f"{states}.scales")
-            # QuantizeLinear takes one zero point per scale.
-            nothing = self._constant(f"{states}.nothing", np.array(0, np.float32))
-            middle = self._constant(f"{states}.middle", np.array(ZERO_POINT, np.float32))
-            zeros = self._add("Mul", [scales, nothing], f"{states}.zeros")
-            middles = self._add("Add", [zeros, middle], f"{states}.middles")
-            zero_points = self._add("Cast", [middles], f"{states}.zero_points", to=ElementType.UINT8)
-            values = self._add("QuantizeLinear", [in_blocks, scales, zero_points], f"{states}.values", axis=1)
-            rows = self._reshape(values, f"{states}.rows", shape=[1, -1, width])
-            columns = self._reshape(scales, f"{states}.columns", shape=[1, -1, count])
-            self._wide[states] = list(zip(self._split(rows, count), self._split(columns, count), strict=True))
-        return self._wide[states]
-
-    def _reshape(self, name: str, output: str, *, shape: Sequence[int]) -> str:
-        return self._add("Reshape", [name, self._constant(f"{output}.shape", np.array(shape, np.int64))], output)
-
-    def _split(self, name: str, count: int) -> list[str]:
-        """Split the last axis into equal parts."""
-        parts = [f"{name}.part{number}" for number in range(count)]
-        self.nodes.append(encode_node("Split", inputs=[name], outputs=parts, attributes={"axis": 2}))
-        return parts
 
     def _add_skip(self, name: str, states: str, *, skip: str, dense: Dense, norm: Norm) -> str:
         """Add the residual and the bias of the preceding multiplication, and normalise the sum."""

@@ -27,10 +27,10 @@ class OnnxSession:
     """
     A loaded ONNX graph of `build_model`. Thread-safe.
 
-    By default, a run uses only the calling thread.
+    A run uses only the calling thread.
     """
 
-    def __init__(self, model: Path | bytes, *, threads: int = 1, provider: str = "") -> None:
+    def __init__(self, model: Path | bytes, *, provider: str = "") -> None:
         """Load the graph. A `provider` other than the CPU runs the operators that it supports."""
         if provider and provider not in onnxruntime.get_available_providers():
             raise ModelUnavailable(
@@ -38,8 +38,7 @@ class OnnxSession:
                 hint="install a package of onnxruntime with it, or set models.device to cpu",
             )
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _LOG_FATAL
         source = model if isinstance(model, bytes) else str(model)
         providers = list(dict.fromkeys([*([provider] if provider else []), "CPUExecutionProvider"]))
