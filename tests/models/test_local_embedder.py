@@ -55,7 +55,7 @@ def real(request: pytest.FixtureRequest) -> LocalModel:
     """Each real model, if it was fetched on this machine."""
     model: LocalModel = request.param
     if not find_installed(model, cache_dir=REAL_CACHE):
-        pytest.skip(f"{model.name} is not in the cache; `weft models fetch {model.name}`")
+        pytest.skip(f"{model.name} is not in the cache; `weft models fetch {model.card.name}`")
     return model
 
 
@@ -66,7 +66,7 @@ def test_without_the_model_the_hint_says_how_to_get_it(tmp_path: Path) -> None:
     assert embedder.card.dimension == 384
     with pytest.raises(ModelUnavailable) as caught:
         embedder.embed(["river"])
-    assert "weft models fetch granite-30m" in caught.value.hint
+    assert "weft models fetch local/granite-30m" in caught.value.hint
     with pytest.raises(ModelUnavailable):
         LocalTokenCounter(GRANITE, cache_dir=tmp_path).count("river")
 
@@ -237,7 +237,7 @@ def test_related_texts_are_closer_than_unrelated_ones(real: LocalModel) -> None:
 def test_the_chinese_model_gives_the_published_vector() -> None:
     """The weights are those of BAAI/bge-small-zh-v1.5: fastembed publishes these components of its vector."""
     if not find_installed(BGE_ZH, cache_dir=REAL_CACHE):
-        pytest.skip("bge-small-zh is not in the cache; `weft models fetch bge-small-zh`")
+        pytest.skip("bge-small-zh is not in the cache; `weft models fetch local/bge-small-zh`")
     published = np.array([-0.01023294, 0.07634465, 0.0691722, -0.04458365, -0.03160762])
     found = LocalEmbedder(BGE_ZH, cache_dir=REAL_CACHE).embed(["hello world"])[0][: len(published)]
 

@@ -185,5 +185,5 @@ def not_fetched(model: LocalModel) -> ModelUnavailable:
     """Return the error for a model that is not installed."""
     return ModelUnavailable(
         f"the model {model.name!r} ({model.megabytes} MB) is not installed",
-        hint=f"run `weft models fetch {model.name}`",
+        hint=f"run `weft models fetch {model.card.name}`",
     )
