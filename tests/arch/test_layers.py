@@ -155,9 +155,9 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    starters = {"processes/child.py", "load/git/git_process.py"}
+    starter = "processes/child.py"
     folders = {"daemon/address.py"}  # the runtime folder of the user, which is no setting
-    assert readers <= {"config/read.py", *starters, *folders}
+    assert readers <= {"config/read.py", starter, *folders}
 
 
 def prints(node):

@@ -9,7 +9,7 @@ from git_repositories import GitRepository, git_version
 
 from weft.errors import InputError
 from weft.load.git.log import iter_commits, list_shas
-from weft.load.git.repository import MAX_LIST_BYTES
+from weft.load.git.repository import MAX_LIST_BYTES, MAX_REFTABLE_BYTES
 
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
 
@@ -287,6 +287,17 @@ def test_a_list_that_is_too_long_is_an_error(repository):
     """The memory of the process is bounded."""
     with (repository.folder / ".git" / "shallow").open("wb") as file:
         file.truncate(MAX_LIST_BYTES + 1)
+    with pytest.raises(InputError, match="larger than"):
+        messages(repository.folder)
+
+
+def test_reftables_that_are_too_large_are_an_error(repository):
+    """They are copied into a temporary folder."""
+    git = repository.folder / ".git"
+    (git / "HEAD").write_text("ref: refs/heads/.invalid\n")
+    (git / "reftable").mkdir()
+    with (git / "reftable" / "x.ref").open("wb") as file:
+        file.truncate(MAX_REFTABLE_BYTES + 1)
     with pytest.raises(InputError, match="larger than"):
         messages(repository.folder)
 

@@ -1,5 +1,5 @@
 """
-Start of child processes. No other module of Weft starts a process, except Git's.
+Start of child processes. No other module of Weft starts a process.
 
 The current folder may be one that a stranger wrote. `python -m` would import modules from it: a file `queue.py` there
 would run as code. So a child process of Python
@@ -70,7 +70,7 @@ def start_process(
     environment: Mapping[str, str] | None = None,
     stdin: int = subprocess.PIPE,
     stdout: IO[bytes] | int = subprocess.PIPE,
-    stderr: int | None = subprocess.DEVNULL,
+    stderr: IO[bytes] | int | None = subprocess.DEVNULL,
     bufsize: int = -1,
     pipesize: int = -1,
 ) -> subprocess.Popen[bytes]:

@@ -25,7 +25,6 @@ Git never sees the repository:
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -36,6 +35,7 @@ from typing import IO
 
 from weft.errors import InputError
 from weft.load.git.repository import REFTABLE_HEAD, Repository, find_repository
+from weft.processes.child import clean_environment, find_program, start_process
 from weft.temporary_files import temporary_folder
 
 PREFIX = "weft-git-"
@@ -67,17 +67,14 @@ def start_git(folder: Path, arguments: Sequence[str], *, errors: IO[bytes] | int
     `HEAD` is the current commit of the repository. Raises `InputError` if it cannot be read, or if Git is missing.
     """
     repository = find_repository(folder)
-    program = _find_program()
+    program = find_program("git")
+    if program is None:
+        raise InputError("the program `git` is not installed", hint="install git, then run the command again")
     with temporary_folder(Path(tempfile.gettempdir()), prefix=PREFIX) as private:
         git = _write_git_folder(private / "private.git", repository)
         variables = _variables(private, git=git, objects=repository.objects)
-        with subprocess.Popen(
-            [program, *arguments],
-            cwd=private,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
+        with start_process(
+            [program, *arguments], folder=private, environment=variables, stdin=subprocess.DEVNULL, stderr=errors
         ) as process:
             yield process
 
@@ -85,25 +82,10 @@ def start_git(folder: Path, arguments: Sequence[str], *, errors: IO[bytes] | int
 # ── private ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find_program() -> str:
-    """Return the path of Git. The current folder is never searched, which Windows would do first."""
-    name = "git.exe" if os.name == "nt" else "git"
-    for folder in _search_path():
-        if shutil.which(folder / name):
-            return str(folder / name)
-    raise InputError("the program `git` is not installed", hint="install git, then run the command again")
-
-
-def _search_path() -> list[Path]:
-    entries = map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep))
-    return [entry for entry in entries if entry.is_absolute()]
-
-
 def _variables(home: Path, *, git: Path, objects: Path) -> dict[str, str]:
     """Return the environment of Git: that of this process, without variables and settings of Git."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    kept = {name: value for name, value in clean_environment().items() if not name.upper().startswith("GIT_")}
     return kept | {
-        "PATH": os.pathsep.join(map(str, _search_path())),
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home),
         "LC_ALL": "C",

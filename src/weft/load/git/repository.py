@@ -24,6 +24,8 @@ MAX_LINK_BYTES = 4096
 """Size that is read of files with one path or one reference: `.git`, `HEAD`, `commondir`, `gitdir`."""
 MAX_LIST_BYTES = 16 << 20
 """Size that is read of lists: alternates, shallow commits, the configuration with `core.worktree`."""
+MAX_REFTABLE_BYTES = 256 << 20
+"""Size of the reftables, which are copied."""
 MAX_SYMBOLIC_REFERENCES = 5
 MAX_OBJECT_DEPTH = 4
 """Depth of folders that is checked; Git itself makes two below `objects`."""
@@ -164,6 +166,8 @@ class _Reader:
         for folder in dict.fromkeys([common, git]):
             reftable = self._inside(folder / "reftable")
             self._check_plain(reftable)
+            if sum(table.stat().st_size for table in reftable.iterdir()) > MAX_REFTABLE_BYTES:
+                refuse(self._folder, f"{str(reftable)!r} is larger than {MAX_REFTABLE_BYTES:,} bytes")
             yield reftable
 
     def _check_objects(self, objects: Path, *, seen: set[Path]) -> None:
