@@ -66,6 +66,10 @@ def view(store):
         "in chunks": sorted(graph.mentions_in(chunks)),
         "chunks about": [(m.chunk_id, m.entity_id) for m in graph.mentions_in(chunks, about=True)],
         "relations": graph.describe(graph.relations_of(ids, limit=99)),
+        "derived": graph.describe(graph.co_occurrences(ids, limit=99)),
+        "some derived": graph.co_occurrences(ids, limit=2),
+        "derived between": graph.co_occurrences(ids[:2], others=ids[1:4], limit=99),
+        "between": graph.relations_between(ids[:3], others=ids[1:]),
         "read by": graph.extractors(ids),
         "close": [
             (entity.id, round(score, 5))

@@ -8,12 +8,10 @@ import numpy as np
 import psycopg
 
 from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
-from weft.store.shared.merging import tie_rank
 from weft.store.shared.twelve_bits import unpack_twelve
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
-ASIDE = {"namespace", "change", "outbox", "reread", "api_key", "schema_version", "job", "sqlite_sequence"}
+ASIDE = {"namespace", "change", "outbox", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
 KEYWORD_INDEX = {"posting", "chunk_terms", "term"}
@@ -29,8 +27,8 @@ COLUMNS = {
     "nomination": "chunk origin key name kind vote rank type description about alias_of reason extractor",
     "claim": "chunk origin source target type weight description place extractor",
     "entity": "head id key strong same_as reason mentions chunks",
-    "mention": "entity chunk count about",
-    "relation": "source target type weight support",
+    "mention": "key chunk count about place sentences",
+    "relation": "source target type weight place",
     "entity_vector": "chunk key model vector",
     "edit": "kind key value",
     "llm_run": "id at model usage",
@@ -46,7 +44,7 @@ COLUMNS = {
 NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id", "fact": "id"}
 SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector", "fact_text_vector"}
 """What they refer to says which namespace they belong to."""
-KEYS = {"nomination": ["key"], "claim": ["source", "target"]}
+KEYS = {"nomination": ["key"], "claim": ["source", "target"], "mention": ["key"]}
 """Columns in which a SQLite file has the number of a key."""
 REFERENCES = {"head": "entity", "source": "entity", "target": "entity"}
 
@@ -93,7 +91,6 @@ class _Sqlite:
     def __init__(self, path):
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         add_packing_functions(self.db)
-        add_chunk_list_functions(self.db)
         self._spaces = dict(self.db.execute("SELECT number, name FROM namespace"))
 
     def tables(self):
@@ -120,18 +117,6 @@ class _Sqlite:
             casts["terms"], casts["text"] = "unpack_terms(terms, text)", "unpack_text(text)"
         names = [casts.get(c, c) for c in columns]
         yield from self.db.execute(f"SELECT {space}, {', '.join(names)} FROM {table}")
-        if table == "claim":
-            yield from self._derived_claims()
-
-    def _derived_claims(self):
-        """Yield the claims that relations list, as a server has them."""
-        rows = self.db.execute(
-            "SELECT s.namespace, k.number, s.key, t.key, r.type, k.id"
-            " FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target"
-            " JOIN json_each(list_chunks(r.chunks)) AS l JOIN chunk AS k ON k.number = l.value"
-        )
-        for space, chunk, source, target, type, id in rows:
-            yield space, chunk, "*", source, target, type, 1.0, "", tie_rank(id), ""
 
     def postings(self, chunks):
         found, lengths = {}, Counter()

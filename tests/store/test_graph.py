@@ -1,9 +1,7 @@
 """Graph of every store: derived from documents and edits, independent of their order."""
 
 from dataclasses import replace
-from itertools import cycle
 
-import pytest
 from contract import MODEL, make_batch, unit
 from graph_making import KEYS, NAMES, batch_of, view
 from hypothesis import HealthCheck, given, settings
@@ -12,13 +10,11 @@ from logical import content
 
 from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
-from weft.records import Claim, Extraction, Filter, Nomination
+from weft.records import Claim, Extraction, Nomination
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres import connect
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.relational import graph_mentions, graph_read, graph_write
-from weft.store.relational import store as relational_store
-from weft.store.relational.rereads import reread_steps
+from weft.store.relational import graph_write
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -119,8 +115,7 @@ def play(store, steps):
             case source, None:
                 store.delete([document_id("default", source)])
             case source, texts:
-                store.write(batch_of(source, texts), defer_graph=sum(map(len, texts)) % 2 == 0)
-    store.settle_graph()
+                store.write(batch_of(source, texts))
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
@@ -129,39 +124,6 @@ def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     """Long history, short history and a full derivation in memory see the same graph; so do the tables."""
     folder = tmp_path_factory.mktemp("graph")
     compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(steps=STEPS, read=st.lists(st.integers(0, 3), min_size=1))
-def test_a_history_with_chunks_that_wait_gives_the_same_graph(tmp_path_factory, steps, read):
-    """Names that many chunks contain are searched after the write, and the next write may come before that."""
-    folder, numbers = tmp_path_factory.mktemp("graph"), cycle(read)
-
-    def read_some(connections, name):
-        for _ in range(next(numbers)):
-            reread_steps._read_some(connections, name)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_mentions, "MAX_REREAD_CHUNKS", 1)
-        patch.setattr(graph_read, "try_read_waiting", read_some)
-        patch.setattr(relational_store, "try_read_waiting", read_some)
-        patch.setattr(relational_store, "read_waiting", read_some)
-        database = SqliteDatabase(str(folder / "long.db"))
-        store = database.store("default")
-        long, short = settle(steps)
-        store.write_model(MODEL)
-        play(store, long)
-    database.check()  # reads what waits
-    tables = content(folder / "long.db")
-    other = SqliteDatabase(str(folder / "short.db"))
-    other.store("default").write_model(MODEL)
-    play(other.store("default"), short)
-    other.close()
-    expected = content(folder / "short.db")
-    assert {table for table in expected if tables[table] != expected[table]} == set()
-    assert store.stats().waiting_chunks == 0
-    assert database.check() == []
-    database.close()
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -178,12 +140,9 @@ def compare(database, where, short_path, steps):
     databases = [database, SqliteDatabase(str(short_path)), MemoryDatabase()]
     stores = [database.store("default") for database in databases]
     long, short = settle(steps)
-    with pytest.MonkeyPatch.context() as patch:
-        for store, history in zip(stores, (long, together(short), short), strict=True):
-            store.write_model(MODEL)
-            play(store, history)
-            patch.setattr(graph_mentions, "MIN_BULK_CHUNKS", 1)  # the others read all names at once
-
+    for store, history in zip(stores, (long, together(short), short), strict=True):
+        store.write_model(MODEL)
+        play(store, history)
     tables, expected = content(where), content(short_path)
     for table in expected:
         assert tables[table] == expected[table], table
@@ -194,39 +153,6 @@ def compare(database, where, short_path, steps):
     assert databases[0].check() == []
     for database in databases:
         database.close()
-
-
-def test_a_deferred_graph_is_finished_by_whatever_comes_next(tmp_path):
-    """A process that ends in the middle of a first load loses nothing; keywords find the text at once."""
-    documents = [("Paris", ["Paris is near Lyon."]), ("Lyon", ["Lyon is near [Paris](Paris)."])]
-    seen = []
-    for name, then in {
-        "settle": lambda store, database: store.settle_graph(),
-        "write": lambda store, database: store.write(batch_of("Nice", ["Far from Paris."])),
-        "delete": lambda store, database: store.delete([document_id("default", "Nice")]),
-        "check": lambda store, database: database.check(),
-        "repair": lambda store, database: database.repair(),
-    }.items():
-        database = SqliteDatabase(str(tmp_path / f"{name}.db"))
-        store = database.store("default")
-        store.write_model(MODEL)
-        store.write(batch_of("Nice", ["Far from Paris."]))
-        for source, texts in documents:
-            store.write(batch_of(source, texts), defer_graph=True)
-        assert store.graph.find_entities(["lyon"]) == {}
-        assert len(store.search_keyword(["lyon"], limit=9, where=Filter()).hits) == 2
-        waiting = store.stats()
-        assert waiting.waiting_documents == len(documents)
-        assert waiting.waiting_chunks == sum(len(texts) for _, texts in documents)
-        then(store, database)
-        assert store.stats().waiting_documents == store.stats().waiting_chunks == 0
-        if name == "delete":
-            store.write(batch_of("Nice", ["Far from Paris."]))
-        assert database.check() == []
-        assert store.graph.find_entities(["lyon"])["lyon"].chunks == 2
-        seen.append(view(store))
-        database.close()
-    assert all(one == seen[0] for one in seen)
 
 
 def test_no_more_than_a_bounded_number_of_chunks_is_deferred(database, monkeypatch):

@@ -14,7 +14,6 @@ from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
 from weft.exchange.file_formats import GraphForm
 from weft.exchange.read import read_graph
-from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.index.embedding_cost import Meter
 from weft.index.import_graph import ImportPlan, plan_import
@@ -279,11 +278,9 @@ def _export_aliases(entity: Entity) -> tuple[str, ...]:
 def _export_relations(graph: Graph, page: Sequence[Entity], *, derived: bool) -> list[GivenRelation]:
     """Return the outgoing relations of these entities, in their order, strongest first."""
     order = {entity.id: index for index, entity in enumerate(page)}
-    found = [
-        relation
-        for relation in graph.relations_of(list(order), limit=NO_LIMIT)
-        if relation.source_id in order and (derived or relation.type not in DERIVED_TYPES)
-    ]
+    every = graph.relations_of(list(order), limit=NO_LIMIT)
+    every += graph.co_occurrences(list(order), limit=NO_LIMIT) if derived else []
+    found = [relation for relation in every if relation.source_id in order]
     found.sort(key=lambda relation: order[relation.source_id])
     others = sorted({relation.target_id for relation in found} - order.keys())
     names = {entity.id: entity.name for entity in (*page, *graph.entities(others))}

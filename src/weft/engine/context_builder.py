@@ -97,7 +97,7 @@ def _surroundings(known: GraphContext, *, relations: Relations) -> GraphView:
     known_ends = {(r.source_id, r.target_id, r.type) for r in known.relations}
     further = [
         relation
-        for relation in relations.of(named, limit=MAX_NEIGHBOURS)
+        for relation in relations.with_derived(named, limit=MAX_NEIGHBOURS)
         if (relation.source_id, relation.target_id, relation.type) not in known_ends
     ]
     shown = _without_vague([*known.relations, *relations.graph.describe(further)])

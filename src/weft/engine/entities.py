@@ -12,7 +12,6 @@ from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
 from weft.extract.code.code_keys import code_key
 from weft.extract.links.page_keys import DESCRIBES, page_key
-from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key, whole_key
 from weft.extract.papers.paper_ids import id_key, read_id
 from weft.extract.statements import inverse
@@ -21,7 +20,7 @@ from weft.graph.paths import best_path
 from weft.graph.traversal import Fetch, Step
 from weft.records import Entity, Filter, Mention, PathStep, Relation
 from weft.search.graph.overview import Overview, find_overview
-from weft.search.graph.relations import Relations, find_remembered, iter_remembered, relations_in
+from weft.search.graph.relations import find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 
@@ -70,7 +69,7 @@ class Entities:
         entity = self.get(name)
         graph = self._store.graph
         known = relations_in(self._store, at=self._at)
-        relations = known.of([entity.id], limit=limit)
+        relations = known.with_derived([entity.id], limit=limit)
         names = known.names(sorted({id for relation in relations for id in (relation.source_id, relation.target_id)}))
         seen = [_seen_from(entity, relation, names=names) for relation in graph.describe(relations[:limit])]
         return EntityView(
@@ -89,7 +88,7 @@ class Entities:
         entity, relations = self.get(name), relations_in(self._store, at=self._at)
         seeds = [entity.id, *(page.id for page in self._pages_titled(name, entity) if page.id != entity.id)]
         found = neighbourhood(
-            seeds, fetch=_fetch(relations), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
+            seeds, fetch=_fetch(relations.with_derived), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
         )
         by_id = {e.id: e for e in relations.entities([n.entity_id for n in found])}
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
@@ -102,9 +101,9 @@ class Entities:
         """Return the best path between two entities: fewest hops, then strongest; None if they are not connected."""
         first, last = self.get(source), self.get(target)
         # Stated relations are preferred to co-occurrence, even if the path is longer.
-        fetch = _fetch(relations_in(self._store, at=self._at))
-        for fetch_some in (lambda ids: [r for r in fetch(ids) if r.type not in DERIVED_TYPES], fetch):
-            steps = best_path(first.id, last.id, fetch=fetch_some, inverse=inverse, max_hops=max_hops)
+        relations = relations_in(self._store, at=self._at)
+        for read in (relations.of, relations.with_derived):
+            steps = best_path(first.id, last.id, fetch=_fetch(read), inverse=inverse, max_hops=max_hops)
             if steps is not None:
                 break
         return None if steps is None else self.in_words([steps])[0]
@@ -268,9 +267,9 @@ def _keys(name: str) -> list[str]:
     return list(dict.fromkeys(filter(None, keys)))
 
 
-def _fetch(relations: Relations) -> Fetch:
+def _fetch(read: Callable[..., list[Relation]]) -> Fetch:
     """Return a function that reads the relations of entities."""
-    return lambda ids: relations.of(ids, limit=MAX_RELATIONS)
+    return lambda ids: read(ids, limit=MAX_RELATIONS)
 
 
 def _stated(step: Step) -> list[Relation]:

@@ -75,7 +75,9 @@ def _read(graph: Graph, typos: Sequence[Typo]) -> dict[str, Entity]:
 def _neighbours(graph: Graph, ids: Sequence[str]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = defaultdict(set)
     for at in range(0, len(ids), PAGE_ENTITIES):
-        for relation in graph.relations_of(ids[at : at + PAGE_ENTITIES], limit=MAX_RELATIONS):
+        page = ids[at : at + PAGE_ENTITIES]
+        found = graph.relations_of(page, limit=MAX_RELATIONS) + graph.co_occurrences(page, limit=MAX_RELATIONS)
+        for relation in found:
             near[relation.source_id].add(relation.target_id)
             near[relation.target_id].add(relation.source_id)
     return near

@@ -1,28 +1,22 @@
-"""Mentions of known names in a chunk, and pairs of names in the same sentence."""
+"""Mentions of names in a text: of the names that a chunk nominates, or of one name in any chunk."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple
 
-from weft.extract.links.page_keys import is_page_key
 from weft.extract.names import (
     SENTENCE_END,
     SIGNS,
     LazyWords,
-    NameSet,
     is_opening,
     join_apostrophes,
     match_names,
     plain_text,
     words,
 )
-from weft.records import Claim, Word
 from weft.text.analyzer import terms
 
 CO_OCCURS = "co_occurs_with"
@@ -34,10 +28,10 @@ MAX_SUPPORT = 256
 """Maximum number of chunks counted as support of a relation. The weight is constant for far fewer chunks."""
 
 MAX_SENTENCE_NAMES = 6
-"""Maximum number of names in a sentence that are linked pairwise. A list of fifty names would give 1,225 pairs."""
+"""Maximum number of names in a sentence that occur together. A list of fifty names would give 1,225 pairs."""
 
-Match: TypeAlias = tuple[str, int, int]
-"""Key, index of the first word, number of words."""
+SENTENCE_BITS = 62
+"""Sentences that `NameCount.sentences` tells apart; the next ones share their bits."""
 
 _WORDS = re.compile("[a-z0-9 ]")
 _WORD_BEFORE = re.compile("(?<=[a-z0-9])")
@@ -49,88 +43,54 @@ _ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkMentions:
-    """Mentions and derived relations of one chunk."""
+class NameCount(NamedTuple):
+    """Mentions of a name in a chunk."""
 
-    counts: dict[str, int]
-    """Number of mentions by key; a subject of the chunk counts at least once."""
-    relations: tuple[tuple[str, str, str], ...]
+    number: int
+    """Number of mentions; a subject of the chunk has at least one."""
+    sentences: int
+    """Bits of the sentences with the name. Two names with a common bit are in the same sentence."""
+
+
+def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) -> dict[str, NameCount]:
+    """Return the mentions of the names (by key) that a chunk nominates, and of its subjects `about`."""
+    found = LazyWords(text)
+    numbers, sentences = dict.fromkeys(sorted(about), 0), dict.fromkeys(about, 0)
+    last, size = -1, 0
+    for key, at, _ in match_names(found, names):
+        sentence = found.sentence(at)
+        size = size + 1 if sentence == last else 1
+        last = sentence
+        numbers[key] = numbers.get(key, 0) + 1
+        if size <= MAX_SENTENCE_NAMES:
+            sentences[key] = sentences.get(key, 0) | 1 << sentence % SENTENCE_BITS
+    return {key: NameCount(max(1, number), sentences.get(key, 0)) for key, number in numbers.items()}
+
+
+def count_mentions(text: str, keys: Collection[str]) -> dict[str, int]:
     """
-    Derived relations: source, target and type.
+    Return the number of mentions of each of `keys` in a text; keys without a mention are left out.
 
-    They are from subjects to mentioned names, and between names in the same sentence.
+    Each key is searched for itself: a part of a longer name counts.
     """
-
-    @property
-    def claims(self) -> list[Claim]:
-        """Return the derived relations as claims of the chunk."""
-        return to_claims(self.relations)
-
-
-def to_claims(relations: Iterable[tuple[str, str, str]]) -> list[Claim]:
-    """Return derived relations as claims."""
-    return [Claim(source=source, target=target, type=type, weight=1.0) for source, target, type in relations]
-
-
-def find_mentions(
-    text: str,
-    *,
-    known: Collection[str] | NameSet,
-    about: Collection[str],
-    found: Sequence[Word],
-    matches: Sequence[Match] | None = None,
-) -> ChunkMentions:
-    """
-    Return the mentions of `known` keys in a chunk with the subjects `about`.
-
-    `found` are the words of the text. `matches` are the known names in the text, if already searched.
-    """
-    matches = match_names(found, known) if matches is None else matches
-    counts = Counter(key for key, _, _ in matches)
-    names = known.keys if isinstance(known, NameSet) else known
-    subjects = sorted(key for key in about if key in names)
-    for key in subjects:
-        counts[key] = max(1, counts[key])
-    relations = [
-        (source, target, MENTIONS)
-        for source in subjects
-        if not is_page_key(source)  # its title mentions the same names
-        for target in sorted(counts)
-        if target not in subjects
-    ]
-    relations += [(first, second, CO_OCCURS) for first, second in sorted(_pairs(text, found, matches))]
-    return ChunkMentions(dict(counts), tuple(relations))
-
-
-def may_mention(text: str, keys: Collection[str]) -> bool:
-    """Return True if a text may mention any of `keys`. Fast, with false positives but no false negatives."""
     plain = plain_text(text)
-    return any(
-        _is_written_as_name(key, text=text, plain=plain) if key.isascii() else _may_be_contiguous(key, plain=plain)
-        for key in keys
-        if all(part in plain for part in _required_parts(key))
-    )
+    counts = {key: _count(key, text=text, plain=plain) for key in keys}
+    return {key: count for key, count in counts.items() if count}
 
 
-def _may_be_contiguous(key: str, *, plain: str) -> bool:
-    """Return True if the characters of a key may be contiguous in a text; Latin words in it may have endings."""
-    return _WORDS.search(key) is not None or _letters(key) in _letters(plain)
-
-
-def _is_written_as_name(key: str, *, text: str, plain: str) -> bool:
-    """Return True if the words of an ASCII key are contiguous in a text. A single word must be written like a name."""
-    found = list(_places(key, plain))
-    if not found or " " in key or not key.isalpha():
-        return bool(found)
+def _count(key: str, *, text: str, plain: str) -> int:
+    if not all(part in plain for part in _required_parts(key)):
+        return 0
+    if not key.isascii():
+        is_possible = _WORDS.search(key) is not None or _letters(key) in _letters(plain)
+        return len(match_names(words(text), {key})) if is_possible else 0
+    places = list(_places(key, plain))
+    if not places or " " in key or not key.isalpha():
+        return len(places)
     written = join_apostrophes(text)
-    if not written.isascii():  # offsets in the folded text differ from those in the text
-        lower = written.lower()
-        here = [(at, end) for at, end in _places(key, lower) if lower[max(0, at - 1) : end + 1].isascii()]
-        if len(lower) != len(written) or len(here) < len(found):  # some contain letters that were folded
-            return True
-        found = here
-    return any(_is_name_like(written, at, end) for at, end in found)
+    if len(written) != len(plain):  # folding changed the offsets
+        return len(match_names(words(text), {key}))
+    return sum(_is_name_like(written, at, end) for at, end in places)
 
 
 def _is_name_like(text: str, at: int, end: int) -> bool:
@@ -194,31 +154,6 @@ def _plurals(key: str) -> list[str]:
     if not key.isascii() or key.endswith(SIGNS):
         return [key]
     return [key, f"{key}s", f"{key}es", *([f"{key[:-1]}ies"] if key.endswith("y") else [])]
-
-
-def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tuple[str, str]]:
-    pairs: set[tuple[str, str]] = set()
-    if len(matches) < 2:
-        return pairs
-    sentence: list[str] = []
-    for (key, _, _), starts in zip(matches, _starts(text, found, matches), strict=True):
-        if starts:
-            pairs |= set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
-            sentence = []
-        sentence.append(key)
-    return pairs | set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
-
-
-def _starts(text: str, found: Sequence[Word], matches: Sequence[Match]) -> Iterator[bool]:
-    """Yield for each match whether it is in another sentence than the one before."""
-    last = 0
-    for _, at, size in matches:
-        if isinstance(found, LazyWords):  # without the places of the words
-            yield found.sentence(at) != last
-            last = found.sentence(at + size - 1)
-        else:
-            yield SENTENCE_END.search(text, last, found[at].start) is not None
-            last = found[at + size - 1].end
 
 
 def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:

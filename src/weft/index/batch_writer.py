@@ -175,20 +175,16 @@ class BatchWriter:
         while self._pending and self._pending[0].batches.done() and self._pending[0].batches.exception() is None:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
-        # While the model is slower, there is time to keep the graph complete.
-        waiting = [group.size for group in self._pending if not group.batches.done()]
-        is_fast = len(waiting) <= MAX_GROUPS_BEHIND or sum(waiting) <= MAX_PENDING_TEXTS // 2
-        self._write(batches, defer_graph=self._is_first_load and is_fast)
+        self._write(batches)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)
 
-    def _write(self, batches: Sequence[Batch], *, defer_graph: bool) -> None:
-        """Write documents: one transaction for each part of the namespace; the graph follows the last one."""
+    def _write(self, batches: Sequence[Batch]) -> None:
+        """Write documents: one transaction for each part of the namespace."""
         found = {batch.document.id: batch for batch in batches}
-        groups = self._store.divide(list(found))
-        for place, ids in enumerate(groups, start=1):
-            self._store.write(*(found[id] for id in ids), defer_graph=defer_graph or place < len(groups))
+        for ids in self._store.divide(list(found)):
+            self._store.write(*(found[id] for id in ids))
 
     def _count_written(self, group: _PendingGroup) -> None:
         self._pending_texts -= group.size

@@ -81,7 +81,7 @@ class Entity:
     mentions: int = 0
     """Total number of mentions."""
     chunks: int = 0
-    """Number of chunks that mention the entity. A chunk with two of its names counts twice."""
+    """Number of chunks that nominate and mention the entity. A chunk with two of its names counts twice."""
     strong: bool = True
     """
     True if a strong nomination (title, link, definition …) supports the entity.
@@ -96,7 +96,7 @@ class Known(NamedTuple):
     entity_id: str
     strong: bool
     chunks: int
-    """Number of chunks that mention the entity, under any name."""
+    """Number of chunks that nominate and mention the entity, under any name."""
     defining_chunks: int
     """Number of defining chunks, counted up to a limit."""
     remembered: bool = False
@@ -111,7 +111,7 @@ class Mention(NamedTuple):
     count: int  # type: ignore[assignment]
     about: bool
     chunks: int = 0
-    """Number of chunks that mention the entity by this name; the maximum over the names in the chunk."""
+    """Number of chunks that nominate the entity by this name; the maximum over the names in the chunk."""
     strong: bool = True
     elsewhere: bool = True
     """True if other chunks may mention the entity too; set by `mentions_in`."""

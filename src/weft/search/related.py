@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weft.extract.mentions import DERIVED_TYPES
 from weft.graph.expand import FULL_WEIGHT
 from weft.models.base import Embedder
 from weft.rank.fuse import fuse_reciprocal, order
@@ -112,7 +111,7 @@ def _find_connected(document: DocumentInfo, chunks: Sequence[Chunk], *, store: S
     relations = [
         relation
         for relation in store.graph.relations_of([id for id, mention in entities.items() if mention.about], limit=50)
-        if relation.type not in DERIVED_TYPES and relation.source_id != relation.target_id
+        if relation.source_id != relation.target_id
     ]
     stated: dict[str, list[Relation]] = defaultdict(list)
     for relation in relations:

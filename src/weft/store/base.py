@@ -143,14 +143,9 @@ class StoreReader(Protocol):
 class StoreWriter(Protocol):
     """Write access to one namespace. Each call is one transaction, but for the graph of several parts."""
 
-    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
         """
         Replace documents by the content of the batches: all of them or none.
-
-        With `defer_graph` documents may be outdated in the graph until the next write without it, or `settle_graph`.
-        Everything else finds them at once. An index that a large namespace needs is also created only then. In a
-        namespace with several parts the graph is updated after the commit of the text; if another process does that
-        already, this call does not wait for it, and the graph lags.
 
         With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
         of them. Other jobs of these documents are older than the batches and are deleted.

@@ -58,12 +58,16 @@ class GraphReader(Protocol):
         """Return the entities described in these chunks whose name and description are closest to a vector."""
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
-        """Return the strongest `limit` mentions under each name of an entity: defining chunks first, then by count."""
+        """
+        Return the strongest `limit` mentions under each name of an entity: defining chunks first, then by count.
+
+        Chunks that nominate the name count. If there are few, others with its words are read (`shared.name_search`).
+        """
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         """
-        Return the mentions in these chunks, in no order. `elsewhere` is set, and `has_defining_chunk` for strong
-        entities.
+        Return the mentions of names that these chunks nominate, in no order. `elsewhere` is set, and
+        `has_defining_chunk` for strong entities.
 
         With `about`, return only mentions in defining chunks, in the order of `chunk_ids`.
 
@@ -73,7 +77,8 @@ class GraphReader(Protocol):
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         """
-        Return the strongest `limit` relations in each direction under each name of an entity, of some types or all.
+        Return the strongest `limit` stated relations in each direction under each name of an entity, of some types or
+        all.
 
         Description and chunks are empty; `describe` fills them in.
         """
@@ -83,9 +88,18 @@ class GraphReader(Protocol):
     ) -> tuple[list[Mention], list[Relation]]:
         """Return the results of `mentions_of` and `relations_of` in one call."""
 
+    def co_occurrences(
+        self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
+    ) -> list[Relation]:
+        """
+        Return the strongest `limit` derived relations in each direction under each name: `co_occurs_with`, `mentions`.
+
+        They are counted in the strongest chunks of the name. With `others`, the other end is among these entities.
+        """
+
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         """
-        Return the relations with one end among these entities and the other among `others`, strongest first.
+        Return the stated relations with one end among these entities and the other among `others`, strongest first.
 
         Without `others`, both ends are among these entities. The relations have no description.
         """

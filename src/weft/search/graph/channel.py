@@ -84,7 +84,9 @@ def search_graph(
 
 def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
     """Return the relations between `entities`, strongest first; stated ones and the first derived have sentences."""
-    found = relations.between([entity.id for entity in entities])[:limit]
+    ids = [entity.id for entity in entities]
+    stated, shared = relations.between(ids), relations.graph.co_occurrences(ids, others=ids, limit=limit)
+    found = sorted([*stated, *shared], key=lambda r: -r.weight)[:limit]
     derived = [place for place, relation in enumerate(found) if relation.type in DERIVED_TYPES]
     bare = set(derived[MAX_DERIVED_SENTENCES:])
     described = iter(relations.graph.describe([r for place, r in enumerate(found) if place not in bare]))
@@ -140,7 +142,7 @@ def _neighbours(seeds: Sequence[Seed], *, relations: Relations, options: GraphOp
     types = sorted({name for type in options.rel_types for name in spellings(type)})
     return neighbourhood(
         [seed.entity.id for seed in seeds],
-        fetch=lambda ids: relations.of(ids, limit=options.max_edges, types=types),
+        fetch=lambda ids: relations.with_derived(ids, limit=options.max_edges, types=types),
         inverse=inverse,
         max_hops=options.max_hops,
         min_graph_score=options.min_graph_score,

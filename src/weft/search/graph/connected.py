@@ -36,7 +36,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from weft.extract.links.page_keys import page_key
-from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
@@ -208,7 +207,7 @@ def _stated_edges(
     edges: dict[str, dict[_Edge, None]] = defaultdict(dict)
     for relation in sorted(relations, key=lambda relation: -relation.weight):
         one, other, kind, weight, *_ = relation
-        if kind in DERIVED_TYPES or weight / FULL_WEIGHT < search.graph.min_graph_score:
+        if weight / FULL_WEIGHT < search.graph.min_graph_score:
             continue
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
             is_allowed = not allowed or kind in allowed or type in allowed

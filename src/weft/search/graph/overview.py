@@ -43,7 +43,7 @@ def find_overview(entities: Sequence[Entity], *, relations: Relations) -> Overvi
     wanted = set(ids)
     found: dict[tuple[str, str, str], Relation] = {}
     for start in range(0, len(ids), PAGE_ENTITIES):
-        for relation in relations.of(ids[start : start + PAGE_ENTITIES], limit=RELATIONS_PER_ENTITY):
+        for relation in relations.with_derived(ids[start : start + PAGE_ENTITIES], limit=RELATIONS_PER_ENTITY):
             source, target = relation.source_id, relation.target_id
             if source == target or source not in wanted or target not in wanted:
                 continue

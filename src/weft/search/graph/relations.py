@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from weft.extract.attributes import FIELDS
+from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.statements import Statement, canonical
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import FactReader, GraphReader, StoreReader
@@ -37,7 +38,7 @@ class Relations:
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         """
-        Return up to `limit` relations and `limit` facts of each entity in each direction, strongest first.
+        Return up to `limit` stated relations and `limit` facts of each entity in each direction, strongest first.
 
         `min_weight` applies to relations, not to facts.
 
@@ -47,6 +48,15 @@ class Relations:
         known = _documented(entity_ids)
         found = self.graph.relations_of(known, limit=limit, types=types, min_weight=min_weight) if known else []
         return _join(found, self._links(entity_ids, limit=limit, types=types))
+
+    def with_derived(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+        """Return what `of` does, with up to `limit` relations derived from common chunks."""
+        found = self.of(entity_ids, limit=limit, types=types)
+        known = _documented(entity_ids)
+        if not known or (types and not set(types) & set(DERIVED_TYPES)):
+            return found
+        derived = self.graph.co_occurrences(known, limit=limit)
+        return _strongest_first([*found, *(relation for relation in derived if not types or relation.type in types)])
 
     def with_mentions(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
@@ -70,7 +80,7 @@ class Relations:
     def between(
         self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None, limit: int = MAX_FACTS_BETWEEN
     ) -> list[Relation]:
-        """Return the relations between these entities and `others`, or among these, strongest first."""
+        """Return the stated relations between these entities and `others`, or among these, strongest first."""
         far = set(entity_ids if others is None else others)
         links = [
             link
@@ -168,7 +178,11 @@ def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Rela
         known = best.setdefault(said, relation)
         if relation.weight > known.weight:
             best[said] = known._replace(weight=relation.weight)
-    return sorted(best.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+    return _strongest_first(best.values())
+
+
+def _strongest_first(relations: Iterable[Relation]) -> list[Relation]:
+    return sorted(relations, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
 
 
 def _said(relation: Relation) -> Statement:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.mentions import DERIVED_TYPES, MAX_SUPPORT, derived_weight, find_mentions, find_sentence
-from weft.extract.names import name_text, words
+from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, count_mentions, find_mentions, find_sentence, required_terms
+from weft.extract.names import name_text
 from weft.graph.entity_resolution import (
     KIND_RANKS,
     OWN_KINDS,
@@ -25,6 +25,7 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import BrokenLink, Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.memory.links import find_broken_links, resolve_links
+from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
     alias_names,
     extractor_names,
@@ -33,6 +34,7 @@ from weft.store.shared.merging import (
     pair_tie_rank,
     strongest_mentions,
 )
+from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, is_searched
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.text.ids import entity_id, fact_entity_id
 
@@ -48,21 +50,25 @@ class _Derived:
     nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """Mentions by key and chunk id. The entity id belongs to the key itself; aliases are not resolved."""
-    claims: dict[tuple[str, str, str], dict[str, list[tuple[Claim, bool]]]] = field(
+    sentences: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Bits of the sentences of these mentions."""
+    claims: dict[tuple[str, str, str], dict[str, list[Claim]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
-    """Claims by (source, target, type), then by chunk id. The flag is True for a claim derived from mentions."""
+    """Claims by (source, target, type), then by chunk id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Source:
-    """A claim of a relation, with its chunk and the keys it connects."""
+    """A chunk that states a relation, or from which it is derived, with the keys it connects."""
 
-    claim: Claim
     chunk_id: str
     ends: tuple[str, str]
-    derived: bool
-    """True if the claim was derived from mentions."""
+    claim: Claim | None = None
+
+    @property
+    def weight(self) -> float:
+        return self.claim.weight if self.claim else 1.0
 
 
 class MemoryGraph:
@@ -131,8 +137,7 @@ class MemoryGraph:
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         found: list[Mention] = []
         for id in dict.fromkeys(entity_ids):
-            names = [key for key in self._derived.resolutions if entity_id(self._name, self._target(key)) == id]
-            mine = [mention for key in names for mention in self._strongest(key, limit=limit)]
+            mine = [mention for key in self._keys_of(id) for mention in self._strongest(key, limit=limit)]
             found += strongest_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
 
@@ -172,6 +177,26 @@ class MemoryGraph:
         relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
         return self.mentions_of(entity_ids, limit=limit), relations
 
+    def co_occurrences(
+        self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
+    ) -> list[Relation]:
+        heads, mentions = self.heads(), self._derived.mentions
+        rows = []
+        for key in (key for key, id in heads.items() if id in entity_ids):
+            best = sorted(m for (name, _), m in mentions.items() if name == key)
+            chunks = [m.chunk_id for m in sorted(best, key=lambda m: (not m.about, -m.count, m.chunk_id))]
+            near = [other for other, id in heads.items() if id != heads[key] and (others is None or id in others)]
+            for other in near:
+                shared = [id for id in chunks[:MAX_COUNTED_CHUNKS] if (other, id) in mentions]
+                together = sum(self._are_together(key, other, id) for id in shared)
+                here = sum(mentions[key, id].about and not mentions[other, id].about for id in shared)
+                there = sum(mentions[other, id].about and not mentions[key, id].about for id in shared)
+                rows.append(Shared(heads[key], key, heads[other], other, together, here, there))
+        return weigh_shared(rows, limit=limit)
+
+    def _are_together(self, key: str, other: str, chunk: str) -> bool:
+        return bool(self._derived.sentences[key, chunk] & self._derived.sentences[other, chunk])
+
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         far = entity_ids if others is None else others
         return [
@@ -195,9 +220,7 @@ class MemoryGraph:
         known = self._derived.resolutions
         for pair, claims in self._derived.claims.items():
             if pair[0] in known and pair[1] in known:
-                stated = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
-                support = min(len(claims), MAX_SUPPORT)
-                yield pair, max(stated) if stated else derived_weight(pair[2], support=support)
+                yield pair, max(claim.weight for by_chunk in claims.values() for claim in by_chunk)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []
@@ -209,13 +232,15 @@ class MemoryGraph:
                 if self._resolves_to(start, relation.source_id) and self._resolves_to(end, relation.target_id)
                 for source in _strongest_claims(by_chunk, ends=(start, end))
             ]
-            sources.sort(key=lambda source: (-source.claim.weight, source.chunk_id))
-            description = next((source.claim.description for source in sources if source.claim.description), "")
+            sources += self._derived_sources(relation) if relation.type in DERIVED_TYPES else []
+            sources.sort(key=lambda source: (-source.weight, source.chunk_id))
+            stated = (source.claim.description for source in sources if source.claim and source.claim.description)
+            description = next(stated, "")
             if not description and sources and relation.type in DERIVED_TYPES:
                 first = sources[0]
                 description = find_sentence(self._chunks[first.chunk_id].chunk.text, first.ends)
             chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
-            found_by = extractor_names(None if source.derived else source.claim.extractor for source in sources)
+            found_by = extractor_names(source.claim.extractor if source.claim else None for source in sources)
             described.append(relation._replace(description=description, chunks=chunks, extractors=found_by))
         return described
 
@@ -243,6 +268,24 @@ class MemoryGraph:
         pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
         return len(known), len(pairs)
 
+    def _derived_sources(self, relation: Relation) -> list[_Source]:
+        """Return the chunks that a derived relation is derived from, the first by id under each pair of names."""
+        mentions, found = self._derived.mentions, []
+        for key in self._keys_of(relation.source_id):
+            for other in self._keys_of(relation.target_id):
+                shared = sorted(id for name, id in mentions if name == key and (other, id) in mentions)
+                mine = [
+                    id
+                    for id in shared
+                    if (
+                        self._are_together(key, other, id)
+                        if relation.type == CO_OCCURS
+                        else mentions[key, id].about and not mentions[other, id].about
+                    )
+                ]
+                found += [_Source(id, (key, other)) for id in mine[:MAX_SUPPORTING_CHUNKS]]
+        return found
+
     def census(self) -> Census:
         known = self._derived.resolutions
         typed = {
@@ -253,9 +296,8 @@ class MemoryGraph:
         }
         stated = {
             (type, self._target(source), self._target(target))
-            for (source, target, type), by_chunk in self._derived.claims.items()
+            for source, target, type in self._derived.claims
             if source in known and target in known
-            if any(not derived for claims in by_chunk.values() for _, derived in claims)
         }
         relations = Counter(type for type, source, target in stated if source != target)
         return Census(
@@ -308,8 +350,31 @@ class MemoryGraph:
         return key in self._derived.resolutions and entity_id(self._name, self._target(key)) == id
 
     def _strongest(self, key: str, *, limit: int) -> list[Mention]:
-        mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
+        stated = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
+        mine = sorted(stated, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
+        if is_searched(key, stated=len(stated), limit=limit):
+            known = {mention.chunk_id for mention in mine}
+            id, strong = entity_id(self._name, key), self._derived.resolutions[key].strong
+            mine += [
+                Mention(id, chunk, count, about=False, chunks=len(stated), strong=strong)
+                for chunk, count in self._search(key).items()
+                if chunk not in known
+            ]
         return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
+
+    def _search(self, key: str) -> dict[str, int]:
+        """Return the number of mentions in the chunks that contain the words of a name, by chunk id."""
+        wanted = {term for group in required_terms(key) for term in group}
+        counts = Counter(term for item in self._chunks.values() for term in wanted & item.terms.keys())
+        groups = choose_terms(key, counts)
+        possible = [id for id, item in self._chunks.items() if all(item.terms.keys() & group for group in groups)]
+        examined = sorted(possible)[:MAX_EXAMINED_CHUNKS] if groups else []
+        found = {id: count_mentions(self._chunks[id].chunk.text, [key]).get(key, 0) for id in examined}
+        return {id: count for id, count in found.items() if count}
+
+    def _keys_of(self, id: str) -> list[str]:
+        """Return the names of an entity, by key."""
+        return [key for key in self._derived.resolutions if self._resolves_to(key, id)]
 
     def _mention(self, key: str, chunk_id: str) -> Mention:
         """Return a mention with `chunks` and `strong` set."""
@@ -351,14 +416,10 @@ class MemoryGraph:
         return sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
 
 
-def _strongest_claims(by_chunk: Mapping[str, Sequence[tuple[Claim, bool]]], *, ends: tuple[str, str]) -> list[_Source]:
+def _strongest_claims(by_chunk: Mapping[str, Sequence[Claim]], *, ends: tuple[str, str]) -> list[_Source]:
     """Return the claims of largest weight between two keys; ties go to the smaller chunk id."""
-    sources = [
-        _Source(claim=claim, chunk_id=id, ends=ends, derived=derived)
-        for id, claims in by_chunk.items()
-        for claim, derived in claims
-    ]
-    return sorted(sources, key=lambda source: (-source.claim.weight, source.chunk_id))[:MAX_SUPPORTING_CHUNKS]
+    sources = [_Source(id, ends, claim) for id, claims in by_chunk.items() for claim in claims]
+    return sorted(sources, key=lambda source: (-source.weight, source.chunk_id))[:MAX_SUPPORTING_CHUNKS]
 
 
 def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]], *, namespace: str) -> _Derived:
@@ -399,12 +460,12 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         joined = join_spellings(group, own=own, edits=edits)
         derived.resolutions |= {key: resolution for key, resolution in joined.items() if resolution.exists}
     for id, item in chunks.items():
+        names = {n.key for n in item.extraction.nominations}
         about = {n.key for n in item.extraction.nominations if n.about}
-        named = find_mentions(item.chunk.text, known=derived.resolutions, about=about, found=words(item.chunk.text))
-        for key, count in named.counts.items():
-            mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
-            derived.mentions[key, id] = mention
-        for claims, follows in ((item.extraction.claims, False), (links.claims[id], False), (named.claims, True)):
-            for claim in claims:
-                derived.claims[claim.source, claim.target, claim.type][id].append((claim, follows))
+        for key, (count, sentences) in find_mentions(item.chunk.text, names=names, about=about).items():
+            if key in derived.resolutions:
+                derived.mentions[key, id] = Mention(entity_id(namespace, key), id, count, about=key in about)
+                derived.sentences[key, id] = sentences
+        for claim in (*item.extraction.claims, *links.claims[id]):
+            derived.claims[claim.source, claim.target, claim.type][id].append(claim)
     return derived

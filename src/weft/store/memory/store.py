@@ -234,7 +234,7 @@ class MemoryStore:
     def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
         return [list(document_ids)]
 
-    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
         active = self._content.active()
         if any((active.fingerprint if active else "") != batch.model for batch in batches):
             raise SchemaMismatch(

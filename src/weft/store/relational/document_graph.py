@@ -36,8 +36,8 @@ class StatementWriter(Protocol):
     def flush(self) -> None:
         """Write the collected rows."""
 
-    def finish(self, *, defer_graph: bool) -> None:
-        """Update the graph, or leave that to a later transaction."""
+    def finish(self) -> None:
+        """Update the graph."""
 
 
 class NameVectors:
@@ -106,7 +106,8 @@ class DocumentGraph:
         model = self._models.get(batch.model)
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
-            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, is_new=id not in old)
+            text = None if id in old else item.chunk.text
+            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, text=text)
         if model is not None and self._names is not None:
             self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:
@@ -121,10 +122,9 @@ class DocumentGraph:
         if self._names is not None:
             self._names.flush()
 
-    def finish(self, *, defer_graph: bool) -> None:
+    def finish(self) -> None:
         self.flush()
-        if not (defer_graph and self.changes.defer()):
-            self.changes.settle()
+        self.changes.settle()
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
         """Write the missing vectors of fact entities."""

@@ -99,11 +99,11 @@ class DocumentWriter:
             deleted += 1
         return deleted
 
-    def finish(self, *, defer_graph: bool = False) -> None:
-        """Update postings, graph and counts after all writes and deletions. The graph may be deferred."""
+    def finish(self) -> None:
+        """Update postings, graph and counts after all writes and deletions."""
         self._flush()
         self._terms.apply()
-        self._statements.finish(defer_graph=defer_graph)  # after the postings, in which new names are searched
+        self._statements.finish()
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 
@@ -169,7 +169,7 @@ def annotate(db: Session, namespace: Namespace, name: str, origin: str, extracti
         if same_statements(extraction, before.get(number, Extraction())):
             continue
         graph.retract(number, origin=origin)
-        graph.nominate(number, id=id, document=document, extraction=extraction, is_new=False, origin=origin)
+        graph.nominate(number, id=id, document=document, extraction=extraction, text=None, origin=origin)
         db.run("delete_annotated_vectors", {"namespace": namespace, "chunk": number})
         changed += 1
     if changed:

@@ -15,11 +15,11 @@ from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import ChunkText, read_texts
+from weft.store.relational.graph_mentions import read_texts
 from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.json_columns import unreadable
 from weft.store.relational.link_read import count_broken_links, find_broken_links
-from weft.store.relational.rereads.reread_steps import try_read_waiting
+from weft.store.relational.name_search import search_names
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -31,6 +31,7 @@ from weft.store.relational.session import (
     make_namespace,
     read_models,
 )
+from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
     MAX_DESCRIPTIONS,
     alias_names,
@@ -40,6 +41,7 @@ from weft.store.shared.merging import (
     join_relations,
     strongest_mentions,
 )
+from weft.store.shared.name_search import is_searched
 from weft.text.ids import fact_entity_id
 
 MAX_SUPPORTING_CHUNKS = 20
@@ -126,7 +128,9 @@ class RelationalGraph:
         return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
-        found = _mentions(entity_ids, self._links(entity_ids, mentions=limit), limit=limit)
+        with self._connections.read(self._name) as db:
+            rows = self._links(db, entity_ids, mentions=limit)
+            found = self._mentions(db, entity_ids, rows, limit=limit)
         return [mention._replace(about=bool(mention.about)) for mention in found]  # SQLite returns 1
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
@@ -143,15 +147,32 @@ class RelationalGraph:
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
-        if types and not set(types) & set(DERIVED_TYPES):
+        if types:
             return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
-        return _relations(self._links(entity_ids, relations=limit, types=types, min_weight=min_weight))
+        with self._connections.read(self._name) as db:
+            return _relations(self._links(db, entity_ids, relations=limit, min_weight=min_weight))
 
     def links_of(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
     ) -> tuple[list[Mention], list[Relation]]:
-        rows = self._links(entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
-        return _mentions(entity_ids, rows, limit=limit), _relations(rows)
+        with self._connections.read(self._name) as db:
+            rows = self._links(db, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
+            return self._mentions(db, entity_ids, rows, limit=limit), _relations(rows)
+
+    def co_occurrences(
+        self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
+    ) -> list[Relation]:
+        with self._connections.read(self._name) as db:
+            values = {
+                "namespace": db.namespace_key(self._name),
+                "ids": json.dumps(list(entity_ids)),
+                "chunks": MAX_COUNTED_CHUNKS,
+            }
+            if others is None:
+                rows = db.run("co_occurrences", values)
+            else:
+                rows = db.run("co_occurrences_with", {**values, "others": json.dumps(list(others))})
+        return weigh_shared((Shared(*row) for row in rows), limit=limit)
 
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         with self._connections.read(self._name) as db:
@@ -182,21 +203,29 @@ class RelationalGraph:
                 "claims": json.dumps(wanted, ensure_ascii=False),
                 "limit": MAX_SUPPORTING_CHUNKS,
             }
+            derived = {place for place, relation in enumerate(relations) if relation.type in DERIVED_TYPES}
             sources: dict[int, list[_Source]] = defaultdict(list)
             for place, source, target, rows in db.run("relation_claims", values):
                 sources[int(place)] += [
-                    _Source(weight, id, chunk, text, extractor, (source, target))
-                    for weight, id, chunk, text, extractor in json.loads(rows)
+                    _Source(weight, id, text, extractor, (source, target))
+                    for weight, id, text, extractor in json.loads(rows)
                 ]
+            numbers: dict[str, int] = {}
+            values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived], ensure_ascii=False)
+            for place, source, target, rows in db.run("shared_chunks", values) if derived else ():
+                for id, number in json.loads(rows):
+                    numbers[id] = number
+                    sources[int(place)].append(_Source(1.0, id, "", None, (source, target)))
             for found in sources.values():
                 found.sort(key=lambda source: (-source.weight, source.chunk_id))
-            undescribed = [
-                found[0].chunk
+            undescribed = {
+                numbers[found[0].chunk_id]
                 for place, found in sources.items()
-                if relations[place].type in DERIVED_TYPES and found and not any(s.description for s in found)
-            ]
+                if place in derived and found[0].chunk_id in numbers and not any(s.description for s in found)
+            }
             texts = read_texts(db, undescribed, namespace=namespace) if undescribed else {}
-        return [_describe(relation, sources[place], texts) for place, relation in enumerate(relations)]
+        by_id = {id: text for text, id in texts.values()}
+        return [_describe(relation, sources[place], by_id) for place, relation in enumerate(relations)]
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         with self._connections.read(self._name) as db:
@@ -285,7 +314,6 @@ class RelationalGraph:
             changes.touch({key} | ({value} if kind != "rename" else set()))
             changes.settle()
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
-        try_read_waiting(self._connections, self._name)
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
@@ -302,18 +330,40 @@ class RelationalGraph:
 
     def _links(
         self,
+        db: Session,
         entity_ids: Sequence[str],
         *,
         mentions: int = 0,
         relations: int = 0,
-        types: Sequence[str] = (),
         min_weight: float = 0.0,
-    ) -> list[Row]:
-        """Return a row for each name of each entity: its strongest mentions and relations in each direction."""
-        with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
-            wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
-            return db.run("links_of", {**values, **wanted, "all_types": not types, "types": json.dumps(list(types))})
+    ) -> list[_LinkRow]:
+        """Return a row for each name of each entity: its stated mentions and its relations in each direction."""
+        values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
+        wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
+        return [_LinkRow(*row) for row in db.run("links_of", {**values, **wanted})]
+
+    def _mentions(
+        self, db: Session, entity_ids: Sequence[str], rows: Sequence[_LinkRow], *, limit: int
+    ) -> list[Mention]:
+        """Return the strongest mentions of each entity: those that chunks state, and those found by words."""
+        keys = {row.key for row in rows if is_searched(row.key, stated=row.chunks, limit=limit)}
+        searched = search_names(db, db.namespace_key(self._name), keys) if keys else {}
+        found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
+        for row, stated in zip(rows, _read_lists(row.mentions for row in rows), strict=True):  # hot loop
+            rest = row.chunks, row.strong == 1, True, True
+            mentions = [_to_mention((row.id, *mention, *rest)) for mention in stated]
+            if row.key in searched:
+                known = {mention.chunk_id for mention in mentions}
+                mentions += [
+                    _to_mention((row.id, chunk, count, False, *rest))
+                    for chunk, count in searched[row.key].items()
+                    if chunk not in known
+                ]
+                mentions = strongest_mentions(mentions)[:limit]
+            found[row.id].append(mentions)
+        # mentions under a single name are sorted already
+        merged = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
+        return list(chain.from_iterable(merged))
 
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
@@ -338,20 +388,9 @@ class RelationalGraph:
         return spelling
 
 
-def _mentions(entity_ids: Sequence[str], rows: Sequence[Row], *, limit: int) -> list[Mention]:
-    """Return the strongest mentions of each entity from rows of `links_of`, one for each of its names."""
-    found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
-    for (id, chunks, strong, *_), mentions in zip(rows, _read_lists(row[3] for row in rows), strict=True):  # hot loop
-        rest = chunks, strong == 1, True, True
-        found[id].append([_to_mention((id, *mention, *rest)) for mention in mentions])
-    # mentions under a single name are sorted already
-    merged = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
-    return list(chain.from_iterable(merged))
-
-
-def _relations(rows: Sequence[Row]) -> list[Relation]:
+def _relations(rows: Sequence[_LinkRow]) -> list[Relation]:
     """Return the relations of entities, strongest first, from rows of `links_of`."""
-    found = chain.from_iterable(_read_lists(row[4] for row in rows))  # hot loop
+    found = chain.from_iterable(_read_lists(row.relations for row in rows))  # hot loop
     return join_relations(((source, target, type), weight) for source, target, type, weight in found)
 
 
@@ -359,6 +398,20 @@ def _read_lists(texts: Iterable[str]) -> list[list[Any]]:
     """Return lists written as JSON. They are parsed in one call, because most are short."""
     lists: list[list[Any]] = _decode(f"[{','.join(texts)}]")
     return lists
+
+
+class _LinkRow(NamedTuple):
+    """Row of `links_of`: a name of an entity."""
+
+    id: str
+    key: str
+    chunks: int
+    """Number of chunks that state a mention."""
+    strong: int
+    mentions: str
+    """JSON: id of the chunk, count and about of each mention."""
+    relations: str
+    """JSON: source, target, type and weight of each relation."""
 
 
 class _EntityRow(NamedTuple):
@@ -408,14 +461,13 @@ class _Source(NamedTuple):
 
     weight: float
     chunk_id: str
-    chunk: int
     description: str
     extractor: str | None
     ends: tuple[str, str]
     """Keys of source and target."""
 
 
-def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[int, ChunkText]) -> Relation:
+def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[str, str]) -> Relation:
     """
     Return a relation with description, chunks and extractors of its claims, which come heaviest first.
 
@@ -424,8 +476,7 @@ def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[int
     """
     description = next((source.description for source in sources if source.description), "")
     if not description and sources and relation.type in DERIVED_TYPES:
-        found = texts.get(sources[0].chunk)
-        description = find_sentence(found.text if found else "", sources[0].ends)
+        description = find_sentence(texts.get(sources[0].chunk_id, ""), sources[0].ends)
     chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
     extractors = extractor_names(source.extractor for source in sources)
     return relation._replace(description=description, chunks=chunks, extractors=extractors)

@@ -1,11 +1,12 @@
 """
-Incremental update of entities, mentions and relations in the transaction that changes their documents.
+Update of the graph in the transaction that changes its documents.
 
-    nominations, edits ─→ entities ─→ mentions ─→ derived claims ┐
-    stated claims ───────────────────────────────────────────────┴─→ relations
+    nominations ─→ mentions of these names in the same chunk
+    nominations, edits ─→ entities ┐
+    claims ────────────────────────┴─→ relations
 
-`GraphChanges` collects the keys, chunks and pairs that a transaction touches; `settle` then derives only those again.
-A first load may `defer` this: it writes nominations and stated claims, and the next `settle` reads them back.
+`GraphChanges` collects the keys, chunks and pairs that a transaction touches; `settle` then writes only those. Further
+mentions and co-occurrences are derived by the questions that need them (`name_search`, `co_occurrences`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from weft.extract.links.page_keys import is_link_key, is_page_key
-from weft.extract.mentions import derived_weight, required_terms, to_claims
+from weft.extract.links.page_keys import is_page_key
 from weft.graph.entity_resolution import (
     ABSENT,
     KIND_RANKS,
@@ -32,12 +32,11 @@ from weft.graph.entity_resolution import (
     letters,
     vote,
 )
-from weft.records import CODE_PREFIX, Claim, Extraction, Nomination, Vector
+from weft.records import Claim, Extraction, Nomination, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.link_write import LinkChanges
-from weft.store.relational.rereads.reread_list import has_waiting
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
@@ -72,13 +71,6 @@ class EntityChanges(NamedTuple):
 BATCH_ROWS = 2000
 """Maximum number of keys, pairs or chunks in one statement."""
 
-MAX_DEFERRED_CHUNKS = 16384
-"""
-Maximum number of chunks of a first load that are not in the graph yet.
-
-They take 10 to 50 seconds to add; other writers wait for at most 60.
-"""
-
 MAX_ALIAS_TARGETS = 3
 """Alias targets read for a name: itself, and two others, which already make it ambiguous."""
 
@@ -104,18 +96,11 @@ class GraphChanges:
         self._new_claims: list[dict[str, Any]] = []
         self._stored: dict[int, list[ClaimRow]] = {}
         """Claims of chunks of withdrawn documents, read together; each is used once."""
-        self._removed: set[int] = set()
-        """Chunks that are deleted."""
         self._mentions = MentionChanges(db, namespace=namespace)
         self._links = LinkChanges(db, namespace=namespace)
-        self._packed = db.packed_claims(namespace, name)
-        self._new_chunks: list[int] = []
-        self._only_adds = True
-        """True while the transaction adds new chunks and changes nothing else."""
 
     def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
         """Delete the nominations of a document with these chunks; annotations of imports stay."""
-        self._only_adds = False
         found = self._claims(chunks)
         self._stored |= {chunk: found[chunk] for chunk in chunks}
         self._mentions.expect(chunks)
@@ -128,7 +113,6 @@ class GraphChanges:
     def remove(self, chunk: int) -> None:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
-        self._removed.add(chunk)
         if chunk in self._nominating:  # the transaction wrote its document before
             self._nominations = [row for row in self._nominations if row["chunk"] != chunk]
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
@@ -137,14 +121,13 @@ class GraphChanges:
         self._released |= {key for claim in claims for key in (claim.source, claim.target)}
         self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
         self._links.remove(chunk)
-        derived = self._mentions.remove(chunk)
-        if self._packed is not None:
-            self._pairs |= self._packed.replace(chunk, old=derived, new=())
+        self._mentions.remove(chunk)
 
     def nominate(
-        self, chunk: int, *, id: str, document: int, extraction: Extraction, is_new: bool, origin: str = ""
+        self, chunk: int, *, id: str, document: int, extraction: Extraction, text: str | None, origin: str = ""
     ) -> None:
-        """Collect the nominations and claims of a chunk, or of an import about it."""
+        """Collect the nominations and claims of a chunk, or of an import about it; `text` is that of a new chunk."""
+        is_new = text is not None
         places = _places(extraction.nominations) if is_new else [None] * len(extraction.nominations)
         self._nominations += [
             {
@@ -160,12 +143,14 @@ class GraphChanges:
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims_of(chunk)
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
-        if is_new:
-            self._new_chunks.append(chunk)
-        self._only_adds &= is_new
         if not origin:
             self._links.nominate(chunk, extraction, is_new=is_new)
-        self._mentions.reread(chunk, is_new=is_new)
+        if text is None:
+            self._mentions.change(chunk)
+            return
+        names = {item.key: False for item in extraction.nominations}
+        names |= {item.key: True for item in extraction.nominations if item.about}
+        self._mentions.add(chunk, id=id, text=text, names=names)
 
     def annotations(self, origin: str) -> dict[int, Extraction]:
         """Return the annotations of an import, by chunk number."""
@@ -180,7 +165,6 @@ class GraphChanges:
 
     def touch(self, keys: Iterable[str]) -> None:
         """Mark keys whose resolution may have changed."""
-        self._only_adds = False
         self._keys |= set(keys)
 
     def _touch_removed(self, keys: Iterable[str]) -> None:
@@ -189,114 +173,46 @@ class GraphChanges:
         self._released |= removed
         self._first_words |= first_words(removed)
 
-    def defer(self) -> bool:
-        """
-        Write the collected nominations and claims, and leave the rest to a later `settle`; return False if it cannot.
-
-        A name that becomes an entity is searched in all chunks before, so a graph that is derived once takes less time.
-        """
-        if not (self._only_adds and self._new_chunks and self._db.defers_graph):
-            return False
-        if len(self._deferred_chunks()) + len(self._new_chunks) > MAX_DEFERRED_CHUNKS:
-            return False
-        self._write_statements()
-        self._db.run("defer_chunks", {"namespace": self._namespace, "chunk": min(self._new_chunks)})
-        return True
-
     def settle(self) -> None:
-        """Write the collected changes and update entities, mentions and relations."""
-        deferred = self._collect_deferred()
-        with self._mentions.reading():
-            self._db.forget_chunks(self._namespace, self._removed)
-            self._write_statements()
-            keys, pairs = self._links.settle()
-            self._keys |= keys
-            self._pairs |= {Pair(*pair) for pair in pairs}
-            self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
-            changed = self._write_entities()
-            rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
-            self._pairs |= {Pair(*row) for row in rows}
-            self._add_mentions(changed.created, has_older=self._chunks_before() > deferred, postpone=not deferred)
-            self._delete_entities(changed.deleted, postpone=not deferred)
-            self._write_heads(changed.written | changed.deleted)
-            self._derive_claims(self._mentions)
-            self._write_relations()
-            self._db.release_keys(self._namespace, self._released | changed.deleted)
-
-    def read_waiting(self) -> bool:
-        """Read some of the chunks that earlier transactions left; return False if there are none."""
-        if not self._mentions.resume():
-            return False
-        self._derive_claims(self._mentions)
+        """Write the collected changes and update entities and relations."""
+        self._write_statements()
+        keys, pairs = self._links.settle()
+        self._keys |= keys
+        self._pairs |= {Pair(*pair) for pair in pairs}
+        self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
+        self._mentions.write()
+        changed = self._write_entities()
+        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
+        self._pairs |= {Pair(*row) for row in rows}
+        self._delete_entities(changed.deleted)
+        self._write_heads(changed.written | changed.deleted)
+        self._mentions.count(created=changed.created)
         self._write_relations()
-        if self._mentions.has_changed:
-            self._db.run("touch_namespace", {"namespace": self._namespace, "chunks": 0, "length": 0})
-        return True
+        self._db.release_keys(self._namespace, self._released | changed.deleted)
 
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
-        if self._db.defers_graph:
-            self._db.run("forget_deferred", values)
-        if self._db.postpones_rereads:
-            self._db.run("forget_rereads", values)
-        if self._packed is None:
-            self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)
-        self._db.forget_entities(self._namespace)
         self._db.run("delete_resolved_claims", values)
         self._db.run("delete_resolved_aliases", values)
         for chunks in batched(self._db.stream("all_chunk_numbers", values)):
             self._links.resolve_all([chunk for (chunk,) in chunks])
+        for chunks in batched(self._db.stream("all_chunk_numbers", values)):
+            for (chunk,) in chunks:
+                self._mentions.change(chunk)
+            self._mentions.write()
         written: set[str] = set()
         for keys in self.all_keys():
             self._keys = keys
-            written |= self._write_entities().written
+            created = self._write_entities().written
+            self._mentions.count(created=created)
+            written |= created
         self._write_heads(written)
-        for chunks in batched(self._db.stream("all_chunk_numbers", values)):
-            mentions = MentionChanges(self._db, namespace=self._namespace)
-            for (chunk,) in chunks:
-                mentions.reread(chunk, is_new=True)
-            self._derive_claims(mentions)
-            if self._packed is not None:
-                self._packed.write(self._pairs)
-            self._pairs.clear()  # those of claims are read below
         for pairs in batched(self._db.stream("all_pairs", values)):
             self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
         self._db.release_keys(self._namespace)
-
-    # ── first loads ─────────────────────────────────────────────────────────────────────────────
-
-    def _chunks_before(self) -> int:
-        """Return the number of chunks that the graph had before this transaction, and that writes deferred."""
-        return int(self._db.one("count_graph_chunks", {"namespace": self._namespace}) or 0)
-
-    def _deferred_chunks(self) -> list[int]:
-        return [chunk for (chunk,) in self._run_deferred("deferred_chunks")]
-
-    def _run_deferred(self, name: str, **values: str) -> list[Row]:
-        """Run a statement about the chunks that are not in the graph yet; return nothing if there are none."""
-        key = {"namespace": self._namespace}
-        first = self._db.one("deferred_chunk", key) if self._db.defers_graph else None
-        return [] if first is None else self._db.run(name, {**key, "chunk": first, **values})
-
-    def _collect_deferred(self) -> int:
-        """Collect what earlier transactions deferred; return their number of chunks."""
-        chunks = self._deferred_chunks()
-        if not chunks:
-            return 0
-        kinds = json.dumps(sorted(OWN_KINDS))
-        names = {key: bool(own) for key, own in self._run_deferred("deferred_keys", kinds=kinds)}
-        claims = self._run_deferred("deferred_claims")
-        self._keys |= names.keys()
-        self._first_words |= first_words(key for key, own in names.items() if own)
-        self._pairs |= {Pair(source, target, type) for _, source, target, type in claims}
-        self._links.add(names, chunks=(chunk for chunk, _, target, _ in claims if is_link_key(target)))
-        for chunk in chunks:
-            self._mentions.reread(chunk, is_new=True)
-        self._db.run("forget_deferred", {"namespace": self._namespace})
-        return len(set(chunks).difference(self._new_chunks))
 
     def _write_statements(self) -> None:
         """Write the collected nominations and claims."""
@@ -381,14 +297,9 @@ class GraphChanges:
         deleted = {key for key in before if not after[key].exists}
         return EntityChanges(created=new.keys() - before.keys(), deleted=deleted, written=set(new))
 
-    def _delete_entities(self, keys: Collection[str], *, postpone: bool) -> None:
-        """Delete entities with their mentions and relations; their chunks are read again."""
-        at = {"namespace": self._namespace}
-        numbers = {key: self._db.one("entity_by_key", {**at, "key": key}) for key in sorted(keys)}
-        self._mentions.lose_names(numbers, postpone=postpone)
-        for key in sorted(keys):
-            self._db.run("delete_entity", {"namespace": self._namespace, "key": key})
-        self._db.forget_entities(self._namespace, numbers.values())
+    def _delete_entities(self, keys: Collection[str]) -> None:
+        """Delete entities with their relations."""
+        self._db.run_many("delete_entity", [{"namespace": self._namespace, "key": key} for key in sorted(keys)])
 
     def _write_heads(self, keys: Collection[str]) -> None:
         """Write the entity that each of these keys, and each alias of them, resolves to."""
@@ -415,24 +326,6 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _add_mentions(self, keys: Collection[str], *, has_older: bool, postpone: bool) -> None:
-        """
-        Collect the chunks that can mention new keys: those with every word of a key, and its defining chunks.
-
-        Without older chunks than the new ones, all are read for all names.
-        """
-        if not has_older:
-            return
-        about: defaultdict[str, set[int]] = defaultdict(set)
-        for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
-            about[key].add(chunk)
-        # no text contains the key of a page or of a definition in source code
-        names = sorted(key for key in keys if not key.startswith(CODE_PREFIX) and not is_page_key(key))
-        terms = {key: required_terms(key) for key in names}
-        before = self._mentions.first_new()
-        found = self._db.find_chunks_with_terms(self._namespace, terms, before=before) if terms else {}
-        self._mentions.add_names(found, about=about, postpone=postpone)
-
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
     def _claims_of(self, chunk: int) -> list[ClaimRow]:
@@ -449,19 +342,6 @@ class GraphChanges:
             found[chunk].append(ClaimRow(*claim))
         return found
 
-    def _derive_claims(self, mentions: MentionChanges) -> None:
-        """Write the mentions of chunks and the claims derived from them."""
-        for reads in mentions.settle():
-            if self._packed is not None:
-                for read in reads:
-                    self._pairs |= self._packed.replace(read.chunk, old=read.old, new=read.relations)
-                continue
-            old = self._claims([read.chunk for read in reads if not read.is_new])
-            for read in reads:
-                claims = to_claims(read.relations)
-                self._change_claims(read.chunk, claims, id=read.id, origin=DERIVED, old=old[read.chunk])
-        self._write_claims()
-
     def _change_claims(
         self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, old: Iterable[ClaimRow]
     ) -> None:
@@ -472,9 +352,8 @@ class GraphChanges:
         self._deleted_claims += [
             {**key, "source": source, "target": target, "type": type} for source, target, type in before - after.keys()
         ]
-        added = after.keys() - before if origin == DERIVED else after.keys()
-        place = tie_rank(id) if added else 0  # a removed annotation has no id
-        for pair in sorted(added):
+        place = tie_rank(id) if after else 0  # a removed annotation has no id
+        for pair in sorted(after):
             claim = after[pair]
             self._new_claims.append(
                 {
@@ -482,7 +361,7 @@ class GraphChanges:
                     "weight": claim.weight, "description": claim.description, "extractor": claim.extractor,
                 }
             )  # fmt: skip
-        self._pairs |= (before ^ after.keys()) if origin == DERIVED else before | after.keys()
+        self._pairs |= before | after.keys()
 
     def _write_claims(self) -> None:
         self._released |= {row[end] for row in self._deleted_claims for end in ("source", "target")}
@@ -496,27 +375,19 @@ class GraphChanges:
 
     def _write_relations(self) -> None:
         """Update the relations of the collected pairs from their claims."""
-        if self._packed is not None:
-            self._packed.write(self._pairs)
-            return
         deleted, written = [], []
         for pairs in batched(sorted(self._pairs)):
             rows = self._db.run("pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
-            for source, target, type, source_key, target_key, support, weight in rows:
+            for source, target, type, source_key, target_key, weight in rows:
                 ends = {"namespace": self._namespace, "source": source, "target": target, "type": type}
-                if not support:
+                if weight is None:
                     deleted.append(ends)
                     continue
-                if weight is None:
-                    weight = derived_weight(type, support=support)
                 place = pair_tie_rank(self._name, source_key, target_key)
-                written.append({**ends, "weight": weight, "support": support, "place": place})
+                written.append({**ends, "weight": weight, "place": place})
         self._db.run_many("delete_relation", deleted)
         self._db.run_many("write_relation", written)
-
-
-DERIVED = "*"
-"""Origin of claims derived from mentions."""
+        self._pairs.clear()
 
 
 def write_name_vectors(
@@ -529,16 +400,6 @@ def write_name_vectors(
         for (chunk, key), vector in zip(vectors, packed, strict=True)
     ]
     db.run_many("write_entity_vector_by_id", rows)
-
-
-def is_deferred(db: Session, namespace: Namespace) -> bool:
-    """Return True if the graph of a namespace lacks chunks of a first load."""
-    return db.defers_graph and db.one("deferred_chunk", {"namespace": namespace}) is not None
-
-
-def is_behind(db: Session, namespace: Namespace) -> bool:
-    """Return True if the graph of a namespace lacks chunks, or has chunks that wait to be read again."""
-    return is_deferred(db, namespace) or has_waiting(db, namespace)
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:

@@ -64,16 +64,6 @@ class TermChanges(Protocol):
         """Write the collected changes."""
 
 
-class PackedClaims(Protocol):
-    """Collects changes to derived claims that are lists in the rows of relations."""
-
-    def replace(self, chunk: int, *, old: Iterable[Any], new: Iterable[Any]) -> set[Any]:
-        """Replace the derived relations of a chunk; return those that change."""
-
-    def write(self, pairs: Collection[Any]) -> None:
-        """Update relations from the collected claims and the stated ones."""
-
-
 class Session(Protocol):
     """One transaction."""
 
@@ -119,35 +109,11 @@ class Session(Protocol):
     def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
         """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
 
-    @property
-    def packs_claims(self) -> bool:
-        """True if derived claims are lists in the rows of relations, False if they are rows of `claim`."""
-
-    def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims | None:
-        """Return a collector of changes to packed claims of a namespace; None if derived claims are not packed."""
-
-    def tie_place(self, rank: int) -> int:
-        """Return the part of a tie-breaker that mentions store."""
-
-    def pair_place(self, name: str, source: str, target: str) -> int:
-        """Return the tie-breaker that a relation between two keys of a namespace stores."""
-
-    @property
-    def defers_graph(self) -> bool:
-        """True if the graph of a first load may be derived after the transactions that write its documents."""
-
-    @property
-    def postpones_rereads(self) -> bool:
-        """True if many chunks of a name that changed are read again in later transactions (`reread_list`)."""
-
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
 
     def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
         """Delete the mentions and claims of deleted chunks, unless the database has deleted them with the chunks."""
-
-    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
-        """Delete the mentions and relations of deleted entities, by default of all, unless the database has."""
 
     # vectors
 
@@ -212,14 +178,9 @@ class Session(Protocol):
         """Return the number of chunks that contain each term; absent terms are left out."""
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        """
-        Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
-
-        With `before`, the number of the first new chunk, return the chunks that earlier transactions added to the
-        graph. New ones may be among them.
-        """
+        """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""
 
     # consistency
 

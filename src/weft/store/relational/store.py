@@ -31,10 +31,9 @@ from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
-from weft.store.relational.graph_write import GraphChanges, is_deferred, write_name_vectors
+from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
-from weft.store.relational.rereads.reread_steps import read_waiting, try_read_waiting
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -79,13 +78,11 @@ class RelationalStore:
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
-    def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
         with self._connections.write(self._namespace) as db:
-            self._write(db, batches, done=done, defer_graph=defer_graph)
-        if not defer_graph:
-            try_read_waiting(self._connections, self._namespace)
+            self._write(db, batches, done=done)
 
-    def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
+    def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None) -> None:
         namespace = self._ensure(db)
         if done:
             finish_jobs(db, namespace, done)
@@ -97,17 +94,9 @@ class RelationalStore:
         statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models, names=names)
         writer = DocumentWriter(db, namespace=namespace, statements=statements)
         writer.write_all(batches, models=models)
-        writer.finish(defer_graph=defer_graph)
+        writer.finish()
 
     def settle_graph(self, *, wait: bool = True) -> None:
-        with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
-            has_deferred = found is not None and is_deferred(db, found.key)
-        if found is not None and has_deferred:
-            with self._connections.write(self._namespace) as db:
-                GraphChanges(db, namespace=found.key, name=self._namespace).settle()
-                db.run("touch_namespace", {"namespace": found.key, "chunks": 0, "length": 0})
-        read_waiting(self._connections, self._namespace)
         self._connections.pack()
         self._connections.create_indexes(self._namespace)
 
@@ -116,9 +105,7 @@ class RelationalStore:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            deleted = self._delete(db, document_ids)
-        try_read_waiting(self._connections, self._namespace)
-        return deleted
+            return self._delete(db, document_ids)
 
     def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
         found = find_namespace(db, self._namespace)
@@ -147,7 +134,6 @@ class RelationalStore:
             active = find_active_model(db, found.key)
             if vectors and active:
                 write_name_vectors(db, found.key, active.number, vectors)
-        try_read_waiting(self._connections, self._namespace)
         return changed
 
     def write_model(self, model: StoredModel) -> None:

@@ -14,7 +14,6 @@ import apsw
 from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 from weft.private_files import make_private_file
 from weft.store.sqlite import migration
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
@@ -237,7 +236,6 @@ class Connections:
             # One plan for all values: otherwise SQLite plans a statement again when other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             add_packing_functions(db)
-            add_chunk_list_functions(db)
             self.vector_problem = _load_vector_functions(db)
             return db
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 from weft.errors import InputError, StoreCorrupt, StoreUnavailable
@@ -64,7 +63,6 @@ class SqliteDatabase:
         return dropped
 
     def check(self) -> list[Problem]:
-        self._settle_graphs()
         with self._connections.scan() as db:
             problems = db.find_damage()
             if problems:
@@ -92,12 +90,6 @@ class SqliteDatabase:
             for namespace, name, *_ in db.run("all_namespaces"):
                 done += repair_namespace(db, namespace, name)
             return done
-
-    def _settle_graphs(self) -> None:
-        """Finish the first loads of processes that were killed, unless the file is damaged or cannot be written."""
-        with suppress(StoreUnavailable, StoreCorrupt):
-            for name in self.namespaces():
-                self.store(name).settle_graph()
 
     def backup(self, target: Path) -> None:
         with copy_errors(target):

@@ -9,7 +9,12 @@ import numpy as np
 
 from weft.store.shared.merging import tie_rank
 from weft.store.shared.twelve_bits import pack_twelve
-from weft.store.sqlite.packed_claims import tie_place
+
+
+def tie_place(rank):
+    return rank >> 9
+
+
 from weft.store.sqlite.postings import pack_frequency, pack_length
 
 

@@ -23,7 +23,6 @@ It is also slower. Figures: docs/decisions/0003-keyword-index.md.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -221,10 +220,9 @@ def find_chunks_with_terms(
     namespace: Namespace,
     groups: Sequence[Collection[str]],
     counts: Mapping[str, int],
-    before: float = math.inf,
 ) -> set[int]:
     """
-    Return the numbers `before` a limit of the chunks that contain a term of every group.
+    Return the numbers of the chunks that contain a term of every group.
 
     `counts` are the document frequencies.
 
@@ -240,8 +238,7 @@ def find_chunks_with_terms(
             key = {"namespace": namespace, "term": term}
             if found is None:
                 rows = db.run("term_postings", key)
-                numbers, _ = _unpack([row for row in rows if CHUNKS_PER_BLOCK * row[0] < before])
-                matching.update(numbers[numbers < before].tolist())
+                matching.update(_unpack(rows)[0].tolist())
             else:
                 blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in found}))
                 matching |= _contained(found, db.run("term_blocks", {**key, "blocks": blocks}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import number_names, write_nominations
-from weft.store.sqlite.packed_claims import PackedClaims, pair_place, tie_place
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     TermChanges,
@@ -91,8 +89,7 @@ class SqliteSession:
         return 1
 
     def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        counts = [self.run(name, {"namespace": namespace})[0] for name in ("count_deferred", "count_rereads")]
-        return sum(documents for documents, _ in counts), sum(chunks for _, chunks in counts)
+        return 0, 0
 
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
@@ -103,27 +100,6 @@ class SqliteSession:
     def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
         write_nominations(self, namespace, rows)
 
-    @property
-    def packs_claims(self) -> bool:
-        return True
-
-    def packed_claims(self, namespace: Namespace, name: str) -> PackedClaims:
-        return PackedClaims(self, namespace=namespace, name=name)
-
-    def tie_place(self, rank: int) -> int:
-        return tie_place(rank)
-
-    def pair_place(self, name: str, source: str, target: str) -> int:
-        return pair_place(name, source, target)
-
-    @property
-    def defers_graph(self) -> bool:
-        return True
-
-    @property
-    def postpones_rereads(self) -> bool:
-        return True
-
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         if keys is None:
             self.run("delete_all_unused_names", {"namespace": namespace})
@@ -133,9 +109,6 @@ class SqliteSession:
 
     def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
         """Do nothing: foreign keys delete the rows of a chunk."""
-
-    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
-        """Do nothing: foreign keys delete the rows of an entity."""
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -225,13 +198,12 @@ class SqliteSession:
         return {term: count for term in terms if (count := counts[namespace, term])}
 
     def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        end = math.inf if before is None else before
         terms = {term for groups in wanted.values() for group in groups for term in group}
         counts = self.count_terms(namespace, terms)
         return {
-            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts, before=end)
+            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts)
             for name, groups in wanted.items()
         }
 

@@ -15,7 +15,6 @@ from weft.store.relational.check.graph import (
 )
 from weft.store.relational.check.json_values import find_unreadable, reset_unreadable
 from weft.store.relational.document_write import write_labels
-from weft.store.relational.graph_write import is_behind
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Namespace, Session, find_active_model
 from weft.store.shared.labels import labels
@@ -87,7 +86,7 @@ def repair_namespace(db: Session, namespace: Namespace, name: str) -> list[str]:
         done.append(f"{name}: rebuilt the keyword index ({db.rebuild_terms(namespace):,} rows)")
     lengths = [length for _, _, length in db.run("all_terms", {"namespace": namespace})]
     db.run("set_counts", {"namespace": namespace, "chunks": len(lengths), "length": sum(lengths)})
-    if is_behind(db, namespace) or find_graph_problems(db, namespace, name):
+    if find_graph_problems(db, namespace, name):
         rebuild_graph(db, namespace, name)
         entities = db.one("count_entities", {"namespace": namespace})
         done.append(f"{name}: rebuilt the graph ({entities:,} entities)")

@@ -16,15 +16,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from weft.extract.mentions import MAX_SUPPORT, ChunkMentions, derived_weight, find_mentions
-from weft.extract.names import candidate_keys, words
 from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
-from weft.store.relational.graph_mentions import read_subjects, read_texts
-from weft.store.relational.graph_write import GraphChanges, Pair, batched, is_behind
+from weft.store.relational.graph_mentions import derive_mentions
+from weft.store.relational.graph_write import GraphChanges, Pair, batched
 from weft.store.relational.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import tie_rank
+from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
 BATCH_CHUNKS = 256
@@ -33,32 +31,23 @@ BATCH_CHUNKS = 256
 Rows: TypeAlias = Iterable[tuple[Hashable, Any]]
 """Keys and values of rows."""
 
-GRAPH_TABLES = ("nomination", "claim", "mention", "reread", "relation", "entity_vector")
+GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
 """Tables whose rows are useless without the row they refer to."""
 
 
 def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
-    """
-    Return the differences between the graph of a namespace and its documents. Reads only.
-
-    While the graph is behind its documents, as during a first load, nothing is compared.
-    """
-    if is_behind(db, namespace):
-        return []
+    """Return the differences between the graph of a namespace and its documents. Reads only."""
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
-    chunks = _Chunks(db, namespace=namespace)
+    chunks = _Chunks()
     for rows in batched(db.stream("all_chunk_numbers", {"namespace": namespace}), BATCH_CHUNKS):
         numbers = [number for (number,) in rows]
-        chunks.compare(db, numbers, namespace=namespace, known=known)
+        chunks.compare(db, numbers, namespace=namespace)
         chunks.compare_links(LinkChanges(db, namespace=namespace), numbers)
-    if db.packs_claims:
-        chunks.compare_sum(db, namespace=namespace)
     findings = [
         *db.find_lost_rows(namespace),
         _check_statements(db, namespace, claims=chunks.misplaced),
         *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
         chunks.mentions.describe("mention", "mentions"),
-        chunks.claims.describe("derived claim", "derived claims"),
         chunks.links.describe("resolved link", "resolved links"),
         _check_relations(db, namespace, name, known=known),
         _check_vectors(db, namespace),
@@ -124,117 +113,39 @@ class Tally:
         return text
 
 
-class Sum:
-    """Number and sum of hashes of rows in any order."""
+class _Chunks:
+    """Mentions and links of the chunks read so far, compared with the stored ones."""
 
     def __init__(self) -> None:
-        self.count = self.hashes = 0
-
-    def add(self, rows: Iterable[Hashable]) -> None:
-        """Add rows."""
-        for row in rows:
-            self.count += 1
-            self.hashes += hash(row)
-
-
-@dataclass
-class Unlisted:
-    """Chunks that claim a relation which does not list all of them."""
-
-    listed: set[int]
-    number: int = 0
-    """Number of the others that were read."""
-
-
-class _Chunks:
-    """Mentions and derived claims of the chunks read so far, compared with the stored ones."""
-
-    def __init__(self, db: Session, *, namespace: Namespace) -> None:
-        self.mentions, self.claims, self.links = Tally(), Tally(), Tally()
-        rows = db.stream("all_packed_claims", {"namespace": namespace}) if db.packs_claims else ()
-        self.unlisted = {
-            Pair(source, target, type): Unlisted(set(chunks))
-            for source, target, type, listed, size in rows
-            if size > len(chunks := json.loads(listed))
-        }
-        """Relations with a list of chunks that is not complete."""
+        self.mentions, self.links = Tally(), Tally()
         self.counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Number of mentions and of mentioning chunks, by key."""
-        self.sum = Sum()
-        """Sum of all derived claims: they are too many to be kept."""
         self.misplaced = 0
         """Claims without the namespace and tie rank of their chunk."""
 
-    def compare(
-        self, db: Session, numbers: Collection[int], *, namespace: Namespace, known: Mapping[str, Resolution]
-    ) -> None:
-        """Derive the mentions and claims of these chunks and compare them with the stored ones."""
-        mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int]] = {}
-        claims: dict[tuple[int, str, str, str], tuple[float, str]] = {}
-        texts = read_texts(db, numbers, namespace=namespace)
-        subjects = read_subjects(db, numbers, namespace=namespace)
-        for chunk, (text, id) in texts.items():
-            about = subjects[chunk]
-            named = _read(text, about=about, known=known)
-            for key, count in named.counts.items():
-                mentions[chunk, namespace, key] = (count, key in about, db.tie_place(tie_rank(id)))
+    def compare(self, db: Session, numbers: Collection[int], *, namespace: Namespace) -> None:
+        """Derive the mentions of these chunks and compare them with the stored ones."""
+        mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int, int]] = {}
+        derived = derive_mentions(db, numbers, namespace=namespace)
+        for chunk, (id, rows) in derived.items():
+            for key, count, about, sentences in rows:
+                mentions[chunk, namespace, key] = (count, about, sentences, tie_rank(id))
                 self.counts[key][0] += count
                 self.counts[key][1] += 1
-            claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
-            self.sum.add(
-                (chunk, c.source, c.target, c.type)
-                for c in named.claims
-                if not self._is_unlisted(chunk, Pair(c.source, c.target, c.type))
-            )
-        chunks = json.dumps(list(numbers))
+        values = {"namespace": namespace, "chunks": json.dumps(list(numbers))}
         stored = (
-            ((chunk, owner, key), (count, bool(about), rank))
-            for chunk, owner, key, count, about, rank in db.run(
-                "all_mentions_in", {"namespace": namespace, "chunks": chunks}
-            )
+            ((chunk, owner, key), (count, bool(about), sentences, rank))
+            for chunk, owner, key, count, about, sentences, rank in db.run("all_mentions_in", values)
         )
         self.mentions.compare(mentions.items(), stored)
-        if not db.packs_claims:
-            rows = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
-            stated = (
-                ((chunk, source, target, type), (weight, text)) for chunk, source, target, type, weight, text in rows
-            )
-            self.claims.compare(claims.items(), stated)
-        places = json.dumps([(chunk, tie_rank(id)) for chunk, (_, id) in texts.items()])
+        places = json.dumps([(chunk, tie_rank(id)) for chunk, (id, _) in derived.items()])
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
-
-    def compare_sum(self, db: Session, *, namespace: Namespace) -> None:
-        """Compare the derived claims of all chunks with those that relations list."""
-        found = Sum()
-        for source, target, type, listed, size in db.stream("all_packed_claims", {"namespace": namespace}):
-            chunks = json.loads(listed)
-            found.add((chunk, source, target, type) for chunk in chunks)
-            if size > len(chunks):  # of the others it has the number
-                unlisted = self.unlisted[Pair(source, target, type)]
-                self.claims.wrong += unlisted.number != size - len(chunks)
-        self.claims.missing = max(0, self.sum.count - found.count)
-        self.claims.extra = max(0, found.count - self.sum.count)
-        self.claims.wrong += self.sum.count == found.count and self.sum.hashes != found.hashes
-
-    def _is_unlisted(self, chunk: int, pair: Pair) -> bool:
-        """Return True, and count the chunk, if its relation has a list of chunks without it that is not complete."""
-        unlisted = self.unlisted.get(pair)
-        if unlisted is None or chunk in unlisted.listed:
-            return False
-        unlisted.number += 1
-        return True
 
     def compare_links(self, changes: LinkChanges, numbers: Collection[int]) -> None:
         """Resolve the links of these chunks and compare the result with the stored claims and aliases."""
         found = changes.differences(dict.fromkeys(numbers))
         self.links.missing += len(found.new_claims) + len(found.new_aliases)
         self.links.extra += len(found.old_claims) + len(found.old_aliases)
-
-
-def _read(text: str, *, about: Collection[str], known: Mapping[str, Resolution]) -> ChunkMentions:
-    found = words(text) if known else []
-    mine = {key for key in candidate_keys(found) | set(about) if key in known}
-    return find_mentions(text, known=mine, about=about, found=found)
 
 
 def _derive_entities(changes: GraphChanges) -> dict[str, Resolution]:
@@ -278,13 +189,13 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
     """Compare relations with their claims. Both sides come sorted and are merged, so neither is kept in memory."""
     values = {"namespace": namespace}
     expected = (
-        (Pair(source, target, type), 0, namespace, _weigh(db, name, Pair(source, target, type), support, weight))
-        for source, target, type, support, weight in db.stream("all_pairs", values)
+        (Pair(source, target, type), 0, namespace, (weight, pair_tie_rank(name, source, target)))
+        for source, target, type, weight in db.stream("all_pairs", values)
         if source in known and target in known
     )
     stored = (
-        (Pair(source, target, type), 1, owner, (weight, support, rank))
-        for source, target, type, owner, weight, support, rank in db.stream("all_relations", values)
+        (Pair(source, target, type), 1, owner, (weight, rank))
+        for source, target, type, owner, weight, rank in db.stream("all_relations", values)
     )
     tally = Tally()
     for _, group in groupby(merge(expected, stored, key=itemgetter(0)), key=itemgetter(0)):
@@ -293,14 +204,6 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
             sides[side].append((owner, value))
         tally.compare(*sides)
     return tally.describe("relation", "relations")
-
-
-def _weigh(db: Session, name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
-    """Return the expected weight, support and tie-break order; without a stated weight it derives from the support."""
-    support = min(support, MAX_SUPPORT)
-    if weight is None:
-        weight = derived_weight(pair.type, support=support)
-    return weight, support, db.pair_place(name, pair.source, pair.target)
 
 
 def _check_vectors(db: Session, namespace: Namespace) -> str:

@@ -6,8 +6,7 @@ CREATE TABLE namespace (
     name TEXT NOT NULL UNIQUE,
     generation INTEGER NOT NULL DEFAULT 0, -- increased by every committed write
     chunks INTEGER NOT NULL DEFAULT 0,     -- number of chunks, for BM25
-    length INTEGER NOT NULL DEFAULT 0,     -- number of terms of all chunks, for BM25
-    deferred INTEGER                       -- first chunk of a first load that is not in the graph yet; NULL: none
+    length INTEGER NOT NULL DEFAULT 0      -- number of terms of all chunks, for BM25
 ) STRICT;
 
 CREATE TABLE document (
@@ -103,8 +102,8 @@ CREATE TABLE term (
 ) STRICT, WITHOUT ROWID;
 
 -- Entities, mentions and relations.
--- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention` and `relation` are derived
--- from all of them and from `edit`, and are updated by every write.
+-- `nomination`, `claim` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
+-- them and from `edit`, and are updated by the writes that state or withdraw their names and claims.
 
 -- Numbers of the keys of names. A key without a nomination, a stated claim and an entity has no row.
 CREATE TABLE name (
@@ -170,16 +169,15 @@ CREATE TABLE claim (
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     source INTEGER NOT NULL,               -- source and target are numbers of keys
     target INTEGER NOT NULL,
-    code ANY NOT NULL,                     -- 0 and 1 for the types that are also derived, else the type
+    type TEXT NOT NULL,
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL,                -- first 32 bits of the chunk's id, for ties
     extractor TEXT NOT NULL,               -- as in `nomination`
-    type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
-    PRIMARY KEY (chunk, source, target, code, origin)
+    PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX claim_by_pair ON claim (source, target, code, weight DESC, place, chunk);
+CREATE INDEX claim_by_pair ON claim (source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin <> '';
 CREATE INDEX claim_by_target ON claim (target);
 
@@ -205,50 +203,32 @@ CREATE INDEX entity_by_head ON entity (head);
 CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
 CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND alias_of IS NULL;
 
+-- Names that a chunk nominates and its text contains, and its subjects. No row depends on another chunk.
 CREATE TABLE mention (
-    entity INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
+    key INTEGER NOT NULL REFERENCES name (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     count INTEGER NOT NULL,
     about INTEGER NOT NULL,
-    place INTEGER NOT NULL,                -- first 23 bits of the chunk's id: the same tie order in every file
-    PRIMARY KEY (entity, about DESC, count DESC, place, chunk)
+    place INTEGER NOT NULL,                -- first 32 bits of the chunk's id: the same tie order in every file
+    sentences INTEGER NOT NULL,            -- bits of the sentences with the name, see `NameCount`
+    PRIMARY KEY (key, about DESC, count DESC, place, chunk)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX mention_by_chunk ON mention (chunk);
 
--- Chunks that wait to be read again for a name. After a write has ended there are none, unless it was killed.
-CREATE TABLE reread (
-    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
-    chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    key TEXT NOT NULL,
-    lost INTEGER,                          -- NULL: a new entity. Else it was deleted; 1: the chunk defined it
-    PRIMARY KEY (chunk, key)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX reread_by_namespace ON reread (namespace);
-
 CREATE TABLE relation (
     source INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
-    code ANY NOT NULL,                     -- as in `claim`
-    weight REAL NOT NULL,
-    support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
-    places INTEGER NOT NULL,               -- first 23 bits of the source's id and of the target's, for ties
-    source_place INTEGER AS (places >> 23),
-    target_place INTEGER AS (places & 8388607),
-    type TEXT AS (CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END),
-    chunks BLOB NOT NULL DEFAULT x'',      -- packed list of the chunks that it is derived from (`chunk_lists`)
-    PRIMARY KEY (source, target, code)
+    type TEXT NOT NULL,
+    weight REAL NOT NULL,                  -- the largest of its claims
+    place INTEGER NOT NULL,                -- from the ids of both entities, for ties
+    PRIMARY KEY (source, target, type)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX relation_by_source ON relation (source, weight DESC, target_place, target, code);
-CREATE INDEX relation_by_target ON relation (target, weight DESC, source_place, source, code);
-
--- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
-CREATE INDEX relation_by_source_type ON relation (source, code, weight DESC, target_place, target)
-WHERE code NOT IN (0, 1);
-CREATE INDEX relation_by_target_type ON relation (target, code, weight DESC, source_place, source)
-WHERE code NOT IN (0, 1);
+CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, type);
+CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, type);
+CREATE INDEX relation_by_source_type ON relation (source, type, weight DESC, place, target);
+CREATE INDEX relation_by_target_type ON relation (target, type, weight DESC, place, source);
 
 CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,

@@ -7,9 +7,6 @@ SELECT number, generation, chunks, length FROM namespace WHERE name = :name;
 -- name: write_namespace
 INSERT INTO namespace (name) VALUES (:name) ON CONFLICT (name) DO NOTHING;
 
--- name: count_graph_chunks
-SELECT chunks FROM namespace WHERE number = :namespace;
-
 -- name: touch_namespace
 UPDATE namespace
 SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length

@@ -8,36 +8,6 @@ ON CONFLICT (namespace, key) DO NOTHING;
 -- name: name_numbers
 SELECT w.key, w.number, w.spelling FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
--- name: deferred_chunk
-SELECT deferred FROM namespace WHERE number = :namespace;
-
--- name: defer_chunks
-UPDATE namespace SET deferred = coalesce(deferred, :chunk) WHERE number = :namespace;
-
--- name: forget_deferred
-UPDATE namespace SET deferred = NULL WHERE number = :namespace;
-
--- name: deferred_chunks
-SELECT number FROM chunk WHERE number >= :chunk AND +namespace = :namespace;
-
--- name: count_deferred
--- Documents and chunks of a first load that are not in the graph yet.
-SELECT count(DISTINCT c.document), count(*)
-FROM namespace AS n CROSS JOIN chunk AS c ON c.number >= n.deferred AND +c.namespace = n.number
-WHERE n.number = :namespace;
-
--- name: deferred_keys
--- Keys that chunks nominate, and whether one of the nominations is of one of these kinds.
-SELECT w.key, max(n.kind IN (SELECT value FROM json_each(:kinds)))
-FROM nomination AS n CROSS JOIN name AS w ON w.number = n.key
-WHERE n.chunk >= :chunk AND +n.namespace = :namespace
-GROUP BY +n.key;
-
--- name: deferred_claims
-SELECT DISTINCT c.chunk, s.key, t.key, c.type
-FROM claim AS c CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
-WHERE c.chunk >= :chunk AND +c.namespace = :namespace;
-
 -- name: delete_unused_names
 DELETE FROM name
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
@@ -121,18 +91,15 @@ CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c
 
 -- name: write_claim
 -- `source` and `target` are numbers of keys.
-INSERT INTO claim (namespace, chunk, origin, source, target, code, weight, description, place, extractor)
-VALUES (
-    :namespace, :chunk, :origin, :source, :target,
-    CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END, :weight, :description, :place, :extractor
-)
-ON CONFLICT (chunk, source, target, code, origin) DO UPDATE SET
+INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
+ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
 -- name: delete_claim
 DELETE FROM claim
 WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND origin = :origin
-    AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
+    AND type = :type;
 
 -- name: key_votes
 -- Votes for keys: any strong vote; without one, weak votes of two documents; whether a key is named in its own right.
@@ -202,9 +169,6 @@ INSERT INTO edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, 
 -- name: delete_edit
 DELETE FROM edit WHERE namespace = :namespace AND kind = :kind AND key = :key AND value = :value;
 
--- name: entity_by_key
-SELECT number, strong, same_as, reason FROM entity WHERE namespace = :namespace AND key = :key;
-
 -- name: entities_by_key
 SELECT key, strong, same_as, reason FROM entity
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
@@ -230,19 +194,6 @@ UPDATE entity SET head = :head WHERE number = :number;
 -- name: delete_entity
 DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 
--- name: known_keys
-SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
-
--- name: all_known_keys
-SELECT key, number FROM entity WHERE namespace = :namespace;
-
--- name: known_beginnings
--- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
-SELECT k.value FROM json_each(:pairs) AS k
-WHERE EXISTS (
-    SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
-);
-
 -- name: named_beginnings
 -- The same for all names that a question may contain: keys of entities and of facts.
 SELECT k.value FROM json_each(:pairs) AS k
@@ -256,85 +207,44 @@ WHERE EXISTS (
 SELECT c.number, unpack_text(c.text), c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
--- name: chunk_subjects
-SELECT DISTINCT n.chunk, w.key FROM json_each(:chunks) AS k
-CROSS JOIN nomination AS n ON n.chunk = k.value AND n.about CROSS JOIN name AS w ON w.number = n.key;
-
--- name: chunks_about
-SELECT w.key, n.chunk FROM json_each(:keys) AS k
-CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN nomination AS n ON n.key = w.number AND n.about;
+-- name: chunk_names
+-- Keys that chunks nominate, and whether they are subjects. Aliases of resolved links are statements of other documents.
+SELECT n.chunk, w.key, max(n.about) FROM json_each(:chunks) AS k
+CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
+WHERE n.origin NOT LIKE '@%'
+GROUP BY n.chunk, n.key;
 
 -- name: chunk_mentions
-SELECT m.chunk, e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity
-WHERE m.chunk IN (SELECT value FROM json_each(:chunks));
+SELECT m.chunk, w.key, m.count, m.about, m.sentences FROM json_each(:chunks) AS k
+CROSS JOIN mention AS m ON m.chunk = k.value CROSS JOIN name AS w ON w.number = m.key;
 
--- name: entity_chunks
-SELECT chunk, about FROM mention WHERE entity = :entity;
-
--- name: postpone_new_name
--- A row of the name as a lost one stays: its chunk is read for all names.
-INSERT INTO reread (namespace, chunk, key) SELECT :namespace, value, :key FROM json_each(:chunks) WHERE TRUE
-ON CONFLICT (chunk, key) DO NOTHING;
-
--- name: postpone_lost_name
-INSERT INTO reread (namespace, chunk, key, lost) SELECT :namespace, chunk, :key, about FROM mention WHERE entity = :entity
-ON CONFLICT (chunk, key) DO UPDATE SET lost = excluded.lost;
-
--- name: first_reread
-SELECT 1 FROM reread WHERE namespace = :namespace LIMIT 1;
-
--- name: rereads_after
-SELECT r.chunk, r.key, r.lost
-FROM (
-    SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace AND chunk > :chunk ORDER BY chunk LIMIT :limit
-) AS f
-CROSS JOIN reread AS r ON r.chunk = f.chunk;
-
--- name: lost_names
-SELECT r.chunk, r.key, r.lost FROM json_each(:chunks) AS k CROSS JOIN reread AS r ON r.chunk = k.value
-WHERE r.lost IS NOT NULL AND +r.namespace = :namespace;
-
--- name: delete_rereads
-DELETE FROM reread WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND +namespace = :namespace;
-
--- name: forget_rereads
-DELETE FROM reread WHERE namespace = :namespace;
-
--- name: count_rereads
--- Documents and chunks that wait to be read again.
-SELECT count(DISTINCT c.document), count(*)
-FROM (SELECT DISTINCT chunk FROM reread WHERE namespace = :namespace) AS r CROSS JOIN chunk AS c ON c.number = r.chunk;
-
--- name: delete_mention
-DELETE FROM mention
-WHERE entity = :entity AND about = :about AND count = :count AND place = :place >> 9 AND chunk = :chunk;
+-- name: delete_mentions
+DELETE FROM mention WHERE chunk = :chunk;
 
 -- name: write_mention
--- `place` has 32 bits, of which 23 are stored.
-INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place >> 9);
+INSERT INTO mention (key, chunk, count, about, place, sentences)
+VALUES (:key, :chunk, :count, :about, :place, :sentences);
 
 -- name: count_mentions
-UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
+UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks
+WHERE namespace = :namespace AND key = :key;
 
--- name: packed_support
--- For pairs of entities: the packed chunks that derive it, the chunks that state it, at most 256, and the largest weight.
-SELECT s.number, t.number, p.type, s.key, t.key, r.chunks,
-    (SELECT json_group_array(chunk) FROM (
-        SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
-        WHERE source = s.number AND target = t.number AND code = p.code
-        LIMIT 256
-    )),
+-- name: count_new_entities
+UPDATE entity SET (mentions, chunks) = (
+    SELECT coalesce(sum(m.count), 0), count(*) FROM mention AS m WHERE m.key = entity.number
+)
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: pair_support
+-- For pairs of entities: the largest weight of their claims, NULL without one.
+SELECT s.number, t.number, p.type, s.key, t.key,
     (SELECT max(weight) FROM claim INDEXED BY claim_by_pair
-     WHERE source = s.number AND target = t.number AND code = p.code)
+     WHERE source = s.number AND target = t.number AND type = p.type)
 FROM (
-    SELECT value ->> 0 AS source, value ->> 1 AS target, value ->> 2 AS type,
-        CASE value ->> 2 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE value ->> 2 END AS code
-    FROM json_each(:pairs)
+    SELECT value ->> 0 AS source, value ->> 1 AS target, value ->> 2 AS type FROM json_each(:pairs)
 ) AS p
 CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.source  -- CROSS keeps the join order
-CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target
-LEFT JOIN relation AS r ON r.source = s.number AND r.target = t.number AND r.code = p.code;
+CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target;
 
 -- name: claims_of_keys
 -- Claims of new entities.
@@ -347,19 +257,11 @@ CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 CROSS JOIN claim AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source;
 
 -- name: delete_relation
-DELETE FROM relation
-WHERE source = :source AND target = :target
-    AND code = CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END;
+DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
 
--- name: write_packed_relation
-INSERT INTO relation (source, target, code, weight, support, places, chunks)
-VALUES (
-    :source, :target, CASE :type WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE :type END,
-    :weight, :support, :places, :chunks
-)
-ON CONFLICT (source, target, code) DO UPDATE SET
-    weight = excluded.weight, support = excluded.support, chunks = excluded.chunks
-WHERE weight <> excluded.weight OR support <> excluded.support OR chunks <> excluded.chunks;
+-- name: write_relation
+INSERT INTO relation (source, target, type, weight, place) VALUES (:source, :target, :type, :weight, :place)
+ON CONFLICT (source, target, type) DO UPDATE SET weight = excluded.weight WHERE weight <> excluded.weight;
 
 -- name: write_entity_vector
 INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
@@ -389,7 +291,7 @@ WHERE namespace = :namespace AND hash IN (SELECT unhex(substr(value, 2)) FROM js
 SELECT e.key, h.id, h.strong,
     (SELECT sum(chunks) FROM entity WHERE head = h.number),
     (SELECT count(*) FROM (
-        SELECT DISTINCT m.chunk FROM entity AS o CROSS JOIN mention AS m ON m.entity = o.number AND m.about = 1
+        SELECT DISTINCT m.chunk FROM entity AS o CROSS JOIN mention AS m ON m.key = o.number AND m.about = 1
         WHERE o.head = h.number
         LIMIT :max_defining
     )),
@@ -491,38 +393,31 @@ WHERE w.namespace = :namespace AND w.key = :key;
 SELECT key FROM entity WHERE namespace = :namespace AND alias_of IN (SELECT value FROM json_each(:keys));
 
 -- name: links_of
--- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
--- lists. One end of a relation is the entity itself, so only the other end is looked up. Types are read from their code,
--- because an index does not have the computed column.
-SELECT h.id, e.chunks, e.strong, (
+-- For many entities: each name, the strongest chunks that state it, and the strongest relations in both directions, as
+-- JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
+SELECT h.id, e.key, e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
-        SELECT chunk, count, about FROM mention WHERE entity = e.number
+        SELECT chunk, count, about FROM mention WHERE key = e.number
         ORDER BY about DESC, count DESC, place, chunk
         LIMIT :mentions
     ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk
 ), (
     SELECT json_group_array(iif(
-        r.outgoing, json_array(h.id, oh.id, r.name, r.weight), json_array(oh.id, h.id, r.name, r.weight)
+        r.outgoing, json_array(h.id, oh.id, r.type, r.weight), json_array(oh.id, h.id, r.type, r.weight)
     ))
     FROM (
         SELECT * FROM (
-            SELECT 1 AS outgoing, target AS other, weight,
-                CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END AS name
-            FROM relation
+            SELECT 1 AS outgoing, target AS other, weight, type FROM relation
             WHERE source = e.number AND weight >= :weight
-                AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, target_place, target, name
+            ORDER BY weight DESC, place, target, type
             LIMIT :relations
         )
         UNION ALL
         SELECT * FROM (
-            SELECT 0, source, weight,
-                CASE code WHEN 0 THEN 'co_occurs_with' WHEN 1 THEN 'mentions' ELSE code END AS name
-            FROM relation
+            SELECT 0, source, weight, type FROM relation
             WHERE target = e.number AND weight >= :weight
-                AND (:all_types OR name IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, source_place, source, name
+            ORDER BY weight DESC, place, source, type
             LIMIT :relations
         )
     ) AS r
@@ -530,6 +425,75 @@ SELECT h.id, e.chunks, e.strong, (
 )
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
+
+-- name: candidate_texts
+-- Of pairs of a position and a chunk: the first chunks of each position by id, with their texts.
+SELECT k.at, c.id, unpack_text(c.text) FROM (
+    SELECT j.value ->> 0 AS at, i.number, row_number() OVER (PARTITION BY j.value ->> 0 ORDER BY i.id) AS nth
+    FROM json_each(:pairs) AS j
+    CROSS JOIN chunk AS i ON i.number = j.value ->> 1 AND i.namespace = :namespace
+) AS k
+CROSS JOIN chunk AS c ON c.number = k.number
+WHERE k.nth <= :limit;
+
+-- name: co_occurrences
+-- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
+-- that are about the first alone, and about the other alone.
+SELECT h.id, e.key, oh.id, o.key,
+    sum(m.sentences & (own.value ->> 2) <> 0), sum((own.value ->> 1) AND NOT m.about), sum(m.about AND NOT (own.value ->> 1))
+FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number
+CROSS JOIN json_each((
+    SELECT json_group_array(json_array(b.chunk, b.about, b.sentences)) FROM (
+        SELECT chunk, about, sentences FROM mention
+        WHERE key = e.number
+        ORDER BY about DESC, count DESC, place, chunk
+        LIMIT :chunks
+    ) AS b
+)) AS own
+CROSS JOIN mention AS m ON m.chunk = own.value ->> 0 AND m.key <> e.number
+CROSS JOIN entity AS o ON o.number = m.key CROSS JOIN entity AS oh ON oh.number = o.head AND oh.number <> h.number
+WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
+GROUP BY e.number, o.number;
+
+-- name: co_occurrences_with
+-- The same for the entities of two lists.
+SELECT h.id, e.key, oh.id, o.key,
+    sum(m.sentences & (own.value ->> 2) <> 0), sum((own.value ->> 1) AND NOT m.about), sum(m.about AND NOT (own.value ->> 1))
+FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number
+CROSS JOIN json_each((
+    SELECT json_group_array(json_array(b.chunk, b.about, b.sentences)) FROM (
+        SELECT chunk, about, sentences FROM mention
+        WHERE key = e.number
+        ORDER BY about DESC, count DESC, place, chunk
+        LIMIT :chunks
+    ) AS b
+)) AS own
+CROSS JOIN entity AS oh ON oh.namespace = :namespace AND oh.number <> h.number
+    AND oh.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:others))
+CROSS JOIN entity AS o ON o.head = oh.number
+CROSS JOIN mention AS m ON m.chunk = own.value ->> 0 AND m.key = o.number
+WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
+GROUP BY e.number, o.number;
+
+-- name: shared_chunks
+-- For each position, source, target and derived type: the first chunks by id that it is derived from, as a JSON list.
+SELECT w.place, w.source, w.target, (
+    SELECT json_group_array(json_array(c.id, c.number)) FROM (
+        SELECT k.id, k.number
+        FROM mention AS a CROSS JOIN mention AS b ON b.chunk = a.chunk AND b.key = w.to_number
+        CROSS JOIN chunk AS k ON k.number = a.chunk
+        WHERE a.key = w.from_number
+            AND CASE w.type WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
+        ORDER BY k.id
+        LIMIT :limit
+    ) AS c
+)
+FROM (
+    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target, value ->> 3 AS type,
+        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 1) AS from_number,
+        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number
+    FROM json_each(:claims)
+) AS w;
 
 -- name: mentions_in
 -- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
@@ -542,24 +506,24 @@ SELECT
     CASE
         WHEN m.about THEN 1
         WHEN NOT e.strong THEN 0
-        WHEN EXISTS (SELECT 1 FROM mention WHERE entity = e.head AND about = 1) THEN 1
+        WHEN EXISTS (SELECT 1 FROM mention WHERE key = e.head AND about = 1) THEN 1
         ELSE EXISTS (
-            SELECT 1 FROM entity AS o JOIN mention AS a ON a.entity = o.number AND a.about = 1
+            SELECT 1 FROM entity AS o JOIN mention AS a ON a.key = o.number AND a.about = 1
             WHERE o.head = e.head AND o.number <> e.head
         )
     END
-FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.entity
+FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.key
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
 
 -- name: relations_of_type
--- For each name, the strongest relations of one stated type: outgoing ones, then incoming ones.
+-- For each name, the strongest relations of one type: outgoing ones, then incoming ones.
 SELECT
     (
         SELECT json_group_array(json_array(h.id, oh.id, r.weight, r.place, r.target))
         FROM (
-            SELECT target, weight, target_place AS place FROM relation
-            WHERE source = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
-            ORDER BY weight DESC, target_place, target
+            SELECT target, weight, place FROM relation
+            WHERE source = e.number AND type = :type AND weight >= :weight
+            ORDER BY weight DESC, place, target
             LIMIT :limit
         ) AS r
         CROSS JOIN entity AS o ON o.number = r.target CROSS JOIN entity AS oh ON oh.number = o.head
@@ -567,9 +531,9 @@ SELECT
     (
         SELECT json_group_array(json_array(oh.id, h.id, r.weight, r.place, r.source))
         FROM (
-            SELECT source, weight, source_place AS place FROM relation
-            WHERE target = e.number AND code = :type AND code NOT IN (0, 1) AND weight >= :weight
-            ORDER BY weight DESC, source_place, source
+            SELECT source, weight, place FROM relation
+            WHERE target = e.number AND type = :type AND weight >= :weight
+            ORDER BY weight DESC, place, source
             LIMIT :limit
         ) AS r
         CROSS JOIN entity AS o ON o.number = r.source CROSS JOIN entity AS oh ON oh.number = o.head
@@ -604,29 +568,20 @@ SELECT s.id, t.id, r.type, r.weight
 FROM near AS t CROSS JOIN far AS s CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
 -- name: relation_claims
--- For each position, source, target and type: the claims of largest weight, as a JSON list. Derived ones weigh 1.
+-- For each position, source, target and type: the claims of largest weight, as a JSON list.
 SELECT w.place, w.source, w.target, (
-    SELECT json_group_array(json_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
-        SELECT * FROM (
-            SELECT claim.weight, k.id, k.number, claim.description, claim.extractor AS by, claim.origin
-            FROM claim INDEXED BY claim_by_pair JOIN chunk AS k ON k.number = claim.chunk
-            WHERE claim.source = w.from_number AND claim.target = w.to_number AND claim.code = w.code
-            ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
-            LIMIT :limit
-        )
-        UNION ALL
-        SELECT 1.0, k.id, k.number, '', NULL, '*'
-        FROM relation AS r JOIN json_each(list_chunks(r.chunks)) AS l JOIN chunk AS k ON k.number = l.value
-        WHERE r.source = w.from_number AND r.target = w.to_number AND r.code = w.code
-        ORDER BY 1 DESC, 2, 6
+    SELECT json_group_array(json_array(c.weight, c.id, c.description, c.extractor)) FROM (
+        SELECT claim.weight, k.id, claim.description, claim.extractor
+        FROM claim INDEXED BY claim_by_pair JOIN chunk AS k ON k.number = claim.chunk
+        WHERE claim.source = w.from_number AND claim.target = w.to_number AND claim.type = w.type
+        ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
         LIMIT :limit
     ) AS c
 )
 FROM (
-    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target,
+    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target, value ->> 3 AS type,
         (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 1) AS from_number,
-        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number,
-        CASE value ->> 3 WHEN 'co_occurs_with' THEN 0 WHEN 'mentions' THEN 1 ELSE value ->> 3 END AS code
+        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number
     FROM json_each(:claims)
 ) AS w;
 

@@ -19,40 +19,22 @@ SELECT number FROM chunk WHERE namespace = :namespace ORDER BY number;
 SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM entity WHERE namespace = :namespace;
 
 -- name: all_pairs
--- Claims summed up by relation: number of claiming chunks and largest stated weight.
-SELECT s.key, t.key, p.type, max(p.support), max(p.weight)
-FROM (
-    SELECT c.source, c.target, c.type, count(DISTINCT c.chunk) AS support, max(c.weight) AS weight
-    FROM name AS n CROSS JOIN claim AS c ON c.source = n.number
-    WHERE n.namespace = :namespace
-    GROUP BY c.source, c.target, c.type
-    UNION ALL
-    SELECT r.source, r.target, r.type, count_chunks(r.chunks, (
-        SELECT json_group_array(c.chunk) FROM claim AS c
-        WHERE c.source = r.source AND c.target = r.target AND c.code = r.code
-    )), NULL
-    FROM name AS n CROSS JOIN relation AS r ON r.source = n.number
-    WHERE n.namespace = :namespace AND r.chunks <> x''
-) AS p
-CROSS JOIN name AS s ON s.number = p.source CROSS JOIN name AS t ON t.number = p.target
+-- Relations that claims state, with the largest weight.
+SELECT s.key, t.key, c.type, max(c.weight)
+FROM name AS s CROSS JOIN claim AS c ON c.source = s.number CROSS JOIN name AS t ON t.number = c.target
 WHERE s.namespace = :namespace
-GROUP BY s.key, t.key, p.type
-ORDER BY s.key, t.key, p.type;
+GROUP BY s.key, t.key, c.type
+ORDER BY s.key, t.key, c.type;
 
 -- name: all_relations
-SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.places
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.place
 FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number JOIN entity AS t ON t.number = r.target
 WHERE s.namespace = :namespace
 ORDER BY s.key, t.key, r.type;
 
 -- name: all_mentions_in
-SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place FROM json_each(:chunks) AS k
-CROSS JOIN mention AS m ON m.chunk = k.value JOIN entity AS e ON e.number = m.entity;
-
--- name: all_packed_claims
-SELECT s.key, t.key, r.type, list_chunks(r.chunks), count_chunks(r.chunks, '[]')
-FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number CROSS JOIN entity AS t ON t.number = r.target
-WHERE s.namespace = :namespace AND r.chunks <> x'';
+SELECT m.chunk, w.namespace, w.key, m.count, m.about, m.sentences, m.place FROM json_each(:chunks) AS k
+CROSS JOIN mention AS m ON m.chunk = k.value JOIN name AS w ON w.number = m.key;
 
 -- name: misplaced_claims
 -- Claims without the namespace or the tie rank of their chunk.
@@ -119,7 +101,7 @@ WHERE EXISTS (
 
 -- name: delete_lost_mention
 -- This and the next statements: orphaned rows, which foreign keys would have deleted.
-DELETE FROM mention WHERE entity NOT IN (SELECT number FROM entity) OR chunk NOT IN (SELECT number FROM chunk);
+DELETE FROM mention WHERE key NOT IN (SELECT number FROM name) OR chunk NOT IN (SELECT number FROM chunk);
 
 -- name: delete_lost_relation
 DELETE FROM relation WHERE source NOT IN (SELECT number FROM entity) OR target NOT IN (SELECT number FROM entity);
@@ -129,9 +111,6 @@ DELETE FROM claim WHERE chunk NOT IN (SELECT number FROM chunk);
 
 -- name: delete_lost_nomination
 DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk) OR key NOT IN (SELECT number FROM name);
-
--- name: delete_lost_reread
-DELETE FROM reread WHERE chunk NOT IN (SELECT number FROM chunk) OR namespace NOT IN (SELECT number FROM namespace);
 
 -- name: delete_lost_entity_vector
 DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);

@@ -1,1 +1,0 @@
-"""Chunks that are read again after the transaction that changed a name in them."""
