@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import Filter, Ranking
+from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.blobs import read_entries
 from weft.store.sqlite.candidates import allowed_chunks, best_chunks
@@ -174,9 +175,7 @@ def search_postings(
     mean_length: float,
 ) -> Ranking:
     """Rank the chunks that pass a filter by BM25, adding up all postings of each term."""
-    postings = [
-        _unpack(db.run("term_postings", {"namespace": namespace, "term": term})) for term in dict.fromkeys(terms)
-    ]
+    postings = list(_read_terms(db, namespace, terms).values())
     weights = [idf(len(numbers), total=total) for numbers, _ in postings]
     highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
     lengths = _read_lengths(db, namespace, highest=highest)
@@ -218,34 +217,54 @@ def find_chunks_with_terms(
     db: Session,
     *,
     namespace: Namespace,
-    groups: Sequence[Collection[str]],
+    wanted: Mapping[str, Sequence[Collection[str]]],
     counts: Mapping[str, int],
-) -> set[int]:
+) -> dict[str, set[int]]:
     """
-    Return the numbers of the chunks that contain a term of every group.
+    Return, for each entry, the numbers of the chunks that contain a term of every group.
 
-    `counts` are the document frequencies.
-
-    All blocks of the rarest group are read, then only the blocks of the remaining chunks.
+    `counts` are the document frequencies. The terms of rare groups are read together; of a common group, only the
+    blocks of the chunks that remain.
     """
-    by_frequency = sorted((sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group)
-    if not all(count for count, _ in by_frequency):
-        return set()
-    found: set[int] | None = None
-    for _, group in by_frequency:
-        matching: set[int] = set()
-        for term in filter(counts.get, group):
-            key = {"namespace": namespace, "term": term}
-            if found is None:
-                rows = db.run("term_postings", key)
-                matching.update(_unpack(rows)[0].tolist())
-            else:
-                blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in found}))
-                matching |= _contained(found, db.run("term_blocks", {**key, "blocks": blocks}))
-        found = matching
-        if not found:
-            break
-    return found or set()
+    ordered = {
+        name: sorted((sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group)
+        for name, groups in wanted.items()
+    }
+    possible = {name: groups for name, groups in ordered.items() if groups and groups[0][0]}
+    whole = {
+        term
+        for groups in possible.values()
+        for place, (size, group) in enumerate(groups)
+        if not place or size < MIN_COMMON_TERM_CHUNKS
+        for term in group
+        if counts.get(term)
+    }
+    numbers = {term: set(found.tolist()) for term, (found, _) in _read_terms(db, namespace, whole).items()}
+    chunks: dict[str, set[int]] = {name: set() for name in wanted}
+    for name, groups in possible.items():
+        found: set[int] | None = None
+        for _, group in groups:
+            terms = [term for term in group if counts.get(term)]
+            matching = set[int]().union(*(numbers[term] for term in terms if term in numbers))
+            found = (
+                matching
+                if found is None
+                else found & matching
+                | _find_among(found, [term for term in terms if term not in numbers], db=db, namespace=namespace)
+            )
+            if not found:
+                break
+        chunks[name] = found or set()
+    return chunks
+
+
+def _find_among(chunks: set[int], terms: Sequence[str], *, db: Session, namespace: Namespace) -> set[int]:
+    """Return which of `chunks` contain one of the terms."""
+    blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in chunks}))
+    found: set[int] = set()
+    for term in terms:
+        found |= _contained(chunks, db.run("term_blocks", {"namespace": namespace, "term": term, "blocks": blocks}))
+    return found
 
 
 def _contained(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> set[int]:
@@ -263,6 +282,17 @@ def _contained(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> s
     return found
 
 
+def _read_terms(
+    db: Session, namespace: Namespace, terms: Collection[str]
+) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Return the chunk numbers of each term, and its frequency in each chunk, in the order of `terms`."""
+    rows: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms}
+    values = {"namespace": namespace, "terms": json.dumps(list(rows), ensure_ascii=False)}
+    for term, block, entries in db.run("term_postings", values) if rows else ():
+        rows[term].append((block, entries))
+    return {term: _unpack(found) for term, found in rows.items()}
+
+
 def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the chunk numbers in the blocks of a term, and its frequency in each chunk."""
     entries = read_entries([blob for _, blob in rows], _ENTRY_TYPE)
@@ -276,7 +306,8 @@ def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArr
 
 def _read_lengths(db: Session, namespace: Namespace, *, highest: int) -> NDArray[np.float64]:
     """Return the lengths of the chunks of a namespace up to a number, indexed by number."""
-    rows = db.run("term_postings", {"namespace": namespace, "term": LENGTHS})
+    values = {"namespace": namespace, "terms": json.dumps([LENGTHS])}
+    rows = [(block, entries) for _, block, entries in db.run("term_postings", values)]
     entries = read_entries([blob for _, blob in rows], _LENGTH_TYPE)
     firsts = [CHUNKS_PER_BLOCK * block for block, _ in rows]
     numbers = np.repeat(firsts, [len(blob) // 8 for _, blob in rows]).astype(np.int64)

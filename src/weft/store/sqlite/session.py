@@ -202,10 +202,7 @@ class SqliteSession:
     ) -> dict[str, set[int]]:
         terms = {term for groups in wanted.values() for group in groups for term in group}
         counts = self.count_terms(namespace, terms)
-        return {
-            name: find_chunks_with_terms(self, namespace=namespace, groups=groups, counts=counts)
-            for name, groups in wanted.items()
-        }
+        return find_chunks_with_terms(self, namespace=namespace, wanted=wanted, counts=counts)
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 

@@ -243,7 +243,9 @@ CROSS JOIN term AS t ON t.namespace = :namespace AND t.term = k.value;
 SELECT term, chunks FROM term WHERE namespace = :namespace;
 
 -- name: term_postings
-SELECT block, entries FROM posting WHERE namespace = :namespace AND term = :term ORDER BY block;
+SELECT k.value, p.block, p.entries FROM json_each(:terms) AS k
+CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = k.value
+ORDER BY k.key, p.block;
 
 -- name: term_blocks
 SELECT p.block, p.entries FROM json_each(:blocks) AS k
