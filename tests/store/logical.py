@@ -13,7 +13,7 @@ from weft.store.shared.twelve_bits import unpack_twelve
 from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
-ASIDE = {"namespace", "change", "outbox", "reread", "api_key", "schema_version", "job", "sqlite_sequence"}
+ASIDE = {"namespace", "reread", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
 KEYWORD_INDEX = {"posting", "chunk_terms", "term"}

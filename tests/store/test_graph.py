@@ -14,7 +14,6 @@ from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Claim, Extraction, Filter, Nomination
 from weft.store.memory.store import MemoryDatabase
-from weft.store.postgres import connect
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.relational import graph_mentions, graph_read, graph_write
 from weft.store.relational import store as relational_store
@@ -231,7 +230,6 @@ def test_a_deferred_graph_is_finished_by_whatever_comes_next(tmp_path):
 
 def test_no_more_than_a_bounded_number_of_chunks_is_deferred(database, monkeypatch):
     monkeypatch.setattr(graph_write, "MAX_DEFERRED_CHUNKS", 2)
-    monkeypatch.setattr(connect, "MAX_SETTLED_CHUNKS", 2)  # with several parts
     store = database.store("default")
     store.write_model(MODEL)
     for source in ("Paris", "Lyon", "Nice"):

@@ -74,7 +74,6 @@ def forget(engine: Engine, found: Forgettable) -> None:
     erase_cached_texts(engine.settings, store.batches(ids))
     try:
         store.delete(ids)
-        store.settle_graph()  # statements of the documents
         known = {fact.id for fact in engine.memory.list()}  # facts of the documents are deleted with them
         remaining = [fact.id for fact in found.facts if fact.id in known]
         if remaining:

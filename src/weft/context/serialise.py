@@ -303,7 +303,6 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
         "vector_search": stats.vector_search,
         "keyword_search": stats.keyword_search,
         "entity_search": stats.entity_search,
-        "parts": stats.parts,
         "waiting_documents": stats.waiting_documents,
         "waiting_chunks": stats.waiting_chunks,
         "models": [

@@ -116,7 +116,7 @@ class BatchWriter:
             embedder.interrupt()  # vectors of the current group are not needed any more
         self._pool.shutdown(cancel_futures=True)
         if error is None or isinstance(error, (KeyboardInterrupt, ModelError)):
-            self._store.settle_graph(wait=False)  # a second Ctrl-C ends it, and the next run does it again
+            self._store.settle_graph()  # a second Ctrl-C ends it, and the next run does it again
 
     def submit(self, plans: Sequence[Plan]) -> None:
         """Start to embed a group; write earlier groups if that is due or too many texts are pending."""
@@ -178,17 +178,10 @@ class BatchWriter:
         # While the model is slower, there is time to keep the graph complete.
         waiting = [group.size for group in self._pending if not group.batches.done()]
         is_fast = len(waiting) <= MAX_GROUPS_BEHIND or sum(waiting) <= MAX_PENDING_TEXTS // 2
-        self._write(batches, defer_graph=self._is_first_load and is_fast)
+        self._store.write(*batches, defer_graph=self._is_first_load and is_fast)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)
-
-    def _write(self, batches: Sequence[Batch], *, defer_graph: bool) -> None:
-        """Write documents: one transaction for each part of the namespace; the graph follows the last one."""
-        found = {batch.document.id: batch for batch in batches}
-        groups = self._store.divide(list(found))
-        for place, ids in enumerate(groups, start=1):
-            self._store.write(*(found[id] for id in ids), defer_graph=defer_graph or place < len(groups))
 
     def _count_written(self, group: _PendingGroup) -> None:
         self._pending_texts -= group.size

@@ -141,35 +141,25 @@ class StoreReader(Protocol):
 
 
 class StoreWriter(Protocol):
-    """Write access to one namespace. Each call is one transaction, but for the graph of several parts."""
+    """Write access to one namespace. Each call is one transaction."""
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
         """
         Replace documents by the content of the batches: all of them or none.
 
         With `defer_graph` documents may be outdated in the graph until the next write without it, or `settle_graph`.
-        Everything else finds them at once. An index that a large namespace needs is also created only then. In a
-        namespace with several parts the graph is updated after the commit of the text; if another process does that
-        already, this call does not wait for it, and the graph lags.
+        Everything else finds them at once. An index that a large namespace needs is also created only then.
 
         With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
         of them. Other jobs of these documents are older than the batches and are deleted.
         """
 
-    def settle_graph(self, *, wait: bool = True) -> None:
+    def settle_graph(self) -> None:
         """
         Add to the graph what writes have left out until now, and create missing indexes, also for a process that was
         killed.
 
-        Without `wait`, return at once if another process does so in a namespace with several parts. It ends a run of
-        writes: a SQLite file that has at least doubled is rewritten without gaps.
-        """
-
-    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
-        """
-        Return documents in groups that are best written by one transaction each: by part, in any order.
-
-        Writers of different parts do not wait for each other. A namespace with one part has one group.
+        It ends a run of writes: a SQLite file that has at least doubled is rewritten without gaps.
         """
 
     def delete(self, document_ids: Sequence[str]) -> int:
@@ -275,14 +265,6 @@ class Database(Protocol):
 
     def namespaces(self) -> list[str]:
         """Return the names of the namespaces with content, sorted. Raises `AccessDenied`."""
-
-    def create(self, namespace: str, *, parts: int) -> None:
-        """
-        Create a namespace whose text is divided into parts. It does nothing if the namespace exists with these parts.
-
-        The first write creates a missing namespace with one part. Raises `InputError` if the namespace exists with
-        another number of parts, or if this store cannot divide namespaces.
-        """
 
     def drop(self, namespace: str) -> bool:
         """Delete a namespace with all its content; return True if it existed."""

@@ -104,8 +104,6 @@ class GraphChanges:
         self._new_claims: list[dict[str, Any]] = []
         self._stored: dict[int, list[ClaimRow]] = {}
         """Claims of chunks of withdrawn documents, read together; each is used once."""
-        self._removed: set[int] = set()
-        """Chunks that are deleted."""
         self._mentions = MentionChanges(db, namespace=namespace)
         self._links = LinkChanges(db, namespace=namespace)
         self._packed = db.packed_claims(namespace, name)
@@ -128,7 +126,6 @@ class GraphChanges:
     def remove(self, chunk: int) -> None:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
-        self._removed.add(chunk)
         if chunk in self._nominating:  # the transaction wrote its document before
             self._nominations = [row for row in self._nominations if row["chunk"] != chunk]
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
@@ -207,7 +204,6 @@ class GraphChanges:
         """Write the collected changes and update entities, mentions and relations."""
         deferred = self._collect_deferred()
         with self._mentions.reading():
-            self._db.forget_chunks(self._namespace, self._removed)
             self._write_statements()
             keys, pairs = self._links.settle()
             self._keys |= keys
@@ -242,8 +238,7 @@ class GraphChanges:
             self._db.run("forget_rereads", values)
         if self._packed is None:
             self._db.run("delete_derived_claims", values)
-        self._db.run("delete_entities", values)
-        self._db.forget_entities(self._namespace)
+        self._db.run("delete_entities", values)  # mentions and relations are deleted with them
         self._db.run("delete_resolved_claims", values)
         self._db.run("delete_resolved_aliases", values)
         for chunks in batched(self._db.stream("all_chunk_numbers", values)):
@@ -388,7 +383,6 @@ class GraphChanges:
         self._mentions.lose_names(numbers, postpone=postpone)
         for key in sorted(keys):
             self._db.run("delete_entity", {"namespace": self._namespace, "key": key})
-        self._db.forget_entities(self._namespace, numbers.values())
 
     def _write_heads(self, keys: Collection[str]) -> None:
         """Write the entity that each of these keys, and each alias of them, resolves to."""

@@ -25,7 +25,7 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
-from weft.store.relational.document_graph import DocumentGraph, NameVectors
+from weft.store.relational.document_graph import DocumentGraph
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
@@ -34,6 +34,7 @@ from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges, is_deferred, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
+from weft.store.relational.rereads.reread_list import has_waiting
 from weft.store.relational.rereads.reread_steps import read_waiting, try_read_waiting
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
@@ -80,9 +81,10 @@ class RelationalStore:
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, *batches: Batch, done: Done | None = None, defer_graph: bool = False) -> None:
-        with self._connections.write(self._namespace) as db:
+        with self._connections.write(self._namespace, defer_indexes=defer_graph) as db:
             self._write(db, batches, done=done, defer_graph=defer_graph)
-        if not defer_graph:
+            is_waiting = has_waiting(db, db.namespace_key(self._namespace))
+        if is_waiting and not defer_graph:
             try_read_waiting(self._connections, self._namespace)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None, defer_graph: bool) -> None:
@@ -93,13 +95,12 @@ class RelationalStore:
             return
         discard_jobs(db, namespace, [batch.document.id for batch in batches])
         models = self._checked_models(db, namespace, batches)
-        names = NameVectors(db, namespace=namespace)
-        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models, names=names)
+        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
         writer = DocumentWriter(db, namespace=namespace, statements=statements)
         writer.write_all(batches, models=models)
         writer.finish(defer_graph=defer_graph)
 
-    def settle_graph(self, *, wait: bool = True) -> None:
+    def settle_graph(self) -> None:
         with self._connections.read(self._namespace) as db:
             found = find_namespace(db, self._namespace)
             has_deferred = found is not None and is_deferred(db, found.key)
@@ -111,25 +112,20 @@ class RelationalStore:
         self._connections.pack()
         self._connections.create_indexes(self._namespace)
 
-    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
-        return [list(document_ids)]
-
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            deleted = self._delete(db, document_ids)
-        try_read_waiting(self._connections, self._namespace)
-        return deleted
-
-    def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
-        found = find_namespace(db, self._namespace)
-        if found is None:
-            return 0
-        statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
-        writer = DocumentWriter(db, namespace=found.key, statements=statements)
-        deleted = writer.delete(document_ids)
-        db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
-        if deleted:
-            writer.finish()
+            found = find_namespace(db, self._namespace)
+            if found is None:
+                return 0
+            statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
+            writer = DocumentWriter(db, namespace=found.key, statements=statements)
+            deleted = writer.delete(document_ids)
+            db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
+            if deleted:
+                writer.finish()
+            is_waiting = has_waiting(db, found.key)
+        if is_waiting:
+            try_read_waiting(self._connections, self._namespace)
         return deleted
 
     def annotate(
@@ -305,7 +301,6 @@ class RelationalStore:
                 terms=db.one("count_terms", key),
                 vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
                 generation=found.generation,
-                parts=db.count_parts(found.key),
                 waiting_documents=waiting_documents,
                 waiting_chunks=waiting_chunks,
                 models=tuple(row.model for row in read_models(db, found.key)),

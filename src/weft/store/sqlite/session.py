@@ -87,9 +87,6 @@ class SqliteSession:
                 self._namespace_keys[name] = key
         return key
 
-    def count_parts(self, namespace: Namespace) -> int:
-        return 1
-
     def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
         counts = [self.run(name, {"namespace": namespace})[0] for name in ("count_deferred", "count_rereads")]
         return sum(documents for documents, _ in counts), sum(chunks for _, chunks in counts)
@@ -130,12 +127,6 @@ class SqliteSession:
         elif keys:
             values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
             self.run("delete_unused_names", values)
-
-    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
-        """Do nothing: foreign keys delete the rows of a chunk."""
-
-    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
-        """Do nothing: foreign keys delete the rows of an entity."""
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -246,12 +237,6 @@ class SqliteSession:
 
     def drop_orphans(self, table: str) -> None:
         self.run(f"delete_lost_{table}")
-
-    def find_lost_rows(self, namespace: Namespace) -> list[str]:
-        return []  # `count_orphans` finds them
-
-    def restore_claims(self, namespace: Namespace) -> None:
-        """Do nothing: `drop_orphans` does."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         derived, key = derive_postings(self, namespace), {"namespace": namespace}

@@ -6,8 +6,7 @@
 CREATE SCHEMA IF NOT EXISTS weft;
 
 CREATE TABLE weft.schema_version (
-    version integer NOT NULL PRIMARY KEY,
-    step integer NOT NULL                  -- number of completed statements of the next migration
+    version integer NOT NULL PRIMARY KEY
 );
 
 CREATE SEQUENCE weft.number;
@@ -15,20 +14,9 @@ CREATE SEQUENCE weft.number;
 CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
-    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25; with several parts: of those in the graph
+    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
     length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
-    parts integer NOT NULL DEFAULT 1,      -- number of parts that the text is divided into; 0: a part
-    stamp bigint NOT NULL DEFAULT 0        -- random number of the last write: two histories never share one
-) /* by namespace */;
-
--- Log of the chunks that writes have changed, for read indexes beside a serving process. Only the last writes are kept.
-CREATE TABLE weft.change (
-    namespace text COLLATE "C" NOT NULL,
-    generation bigint NOT NULL,            -- of the namespace after the write
-    since bigint NOT NULL,                 -- generation before the write
-    stamp bigint NOT NULL,                 -- of the namespace after the write
-    chunks bigint[],                       -- numbers of added, changed and deleted chunks; NULL: any chunk
-    PRIMARY KEY (namespace, generation)
+    number bigint NOT NULL DEFAULT nextval('weft.number') -- of its creation: a dropped one is created with another
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -196,17 +184,6 @@ CREATE TABLE weft.entity_vector (
     PRIMARY KEY (namespace, model, chunk, key)
 ) /* by namespace */;
 
--- Outbox of a part: what its documents state, until the graph has it. Rows are written and deleted, never changed.
-CREATE TABLE weft.outbox (
-    namespace text COLLATE "C" NOT NULL,
-    number bigint NOT NULL DEFAULT nextval('weft.number'), -- order of the writes of a part
-    document text COLLATE "C" NOT NULL,    -- id of the document
-    chunks integer NOT NULL,               -- number of its chunks that are not in the graph
-    removed text[] COLLATE "C" NOT NULL,   -- ids of chunks that the write deleted
-    statements text COLLATE "C" NOT NULL,  -- JSON object; empty: the document was deleted
-    PRIMARY KEY (namespace, number)
-) /* by namespace */;
-
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE weft.edit (
     namespace text COLLATE "C" NOT NULL,
@@ -346,7 +323,6 @@ CREATE TABLE weft.api_key (
 
 -- Foreign keys, added after the tables are distributed.
 
-ALTER TABLE weft.change ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.calibration ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.document ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.edit ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
@@ -359,13 +335,8 @@ ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.outbox ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
--- Claims, mentions and relations of several parts are in buckets, away from the chunks and entities that they refer to.
-ALTER TABLE weft.claim ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.mention ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.relation ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk ADD FOREIGN KEY (namespace, document)
@@ -376,6 +347,14 @@ ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.nomination ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.claim ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, entity)
+REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, source)
+REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, target)
+REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, chunk)
@@ -449,10 +428,6 @@ ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
 CREATE POLICY owner_reads ON weft.namespace FOR SELECT TO CURRENT_USER USING (TRUE);
 
-ALTER TABLE weft.change ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.change FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.change USING (namespace = current_setting('weft.namespace', TRUE));
-
 ALTER TABLE weft.posting ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.posting FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.posting USING (namespace = current_setting('weft.namespace', TRUE));
@@ -509,10 +484,6 @@ CREATE POLICY one_namespace ON weft.relation USING (namespace = current_setting(
 ALTER TABLE weft.entity_vector ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.entity_vector FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.entity_vector USING (namespace = current_setting('weft.namespace', TRUE));
-
-ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.outbox FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.outbox USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.edit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.edit FORCE ROW LEVEL SECURITY;
