@@ -203,7 +203,7 @@ def measure(
             run.make_draft = clock.around("split, analyse", run.make_draft)  # type: ignore[assignment]
             run.extract_group = clock.around("extract", run.extract_group)  # type: ignore[assignment]
             batch_writer.make_batches = clock.around("model", batch_writer.make_batches)  # type: ignore[assignment]
-            for name in ("write", "settle_graph"):
+            for name in ("write", "finish_load"):
                 setattr(RelationalStore, name, clock.around("write", getattr(RelationalStore, name)))
             watch, start, cpu, own = Watch(), time.perf_counter(), cpu_seconds(), time.process_time()
             receipt = engine.add(documents)

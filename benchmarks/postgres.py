@@ -11,11 +11,10 @@ embedding (hybrid, mix; `named` asks for a record by name): the median over roun
 all.
 `CPU` is the processor time of a question in milliseconds, client and server together, with embedding; it can be
 compared on a busy machine too. It needs a server on the same machine, with Linux.
-`PostgreSQL, read indexes` is the same server asked by a process with read indexes, as `weft serve` has them.
 `statements` is the median number of statements that one question of the method `mix` sends to the server.
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
-    --stores     which to measure: `file`, `server`, `indexed` (the server with read indexes); by default all
+    --stores     which to measure: `file`, `server`; by default both
     --tenants    number of small namespaces of 100 chunks beside the largest; prints recall@10 of vector search
                  against an exact scan for small and large ones
     --keep DIR   keep the stores (of one size, with a separate `--dsn`), and reuse existing ones
@@ -24,7 +23,7 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
                  sources that keeps a tenth.
     --cpu        print the processor time of every question instead of latencies
     --profile    print the time and number of calls of each statement of the questions of `mix`
-    --paired     print only the latency of `mix` with read indexes divided by that of SQLite. Each question is asked of
+    --paired     print only the latency of `mix` on the server divided by that of SQLite. Each question is asked of
                  both in turn, so that other load of the machine affects both. Needs stores that `--keep` has filled.
     --processor  print only the processor time of each search on the server, for busy machines. With `--keep`, the
                  second run measures the store of the first.
@@ -70,9 +69,7 @@ from weft.text.analyzer import count_terms, query_terms, terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
 
-INDEXED = "PostgreSQL, read indexes"
-
-STORES = {"file": "SQLite", "server": "PostgreSQL", "indexed": INDEXED}
+STORES = {"file": "SQLite", "server": "PostgreSQL"}
 
 GROUP = 64
 """Documents in a transaction."""
@@ -143,10 +140,10 @@ def fill(store: Store, size: int, *, seed: int = 1) -> float:
     spent = 0.0
     for group in batches(size, namespace=store.namespace, seed=seed):
         start = time.perf_counter()
-        store.write(*group, defer_graph=True)
+        store.write(*group, defer_indexes=True)
         spent += time.perf_counter() - start
     start = time.perf_counter()
-    store.settle_graph()
+    store.finish_load()
     return spent + time.perf_counter() - start
 
 
@@ -185,7 +182,7 @@ def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: s
 def processor_times(database: Database, db: str, asked: Questions, *, repeat: int) -> list[dict[str, str]]:
     """Return the processor time of each search of a store: the least of several rounds, and the statements of `mix`."""
     rows = []
-    with Engine(read_settings({"store.db": db, "store.index_dir": "none"}), embedder=EMBEDDER) as engine:
+    with Engine(read_settings({"store.db": db}), embedder=EMBEDDER) as engine:
         for name, ask in searches(database.store("default"), engine, asked).items():
             processor_time(ask, asked.plain, db)
             rounds = [processor_time(ask, asked.plain, db) for _ in range(repeat)]
@@ -195,17 +192,16 @@ def processor_times(database: Database, db: str, asked: Questions, *, repeat: in
     return [*rows, {"search": "statements of mix", "server": counted, "client": ""}]
 
 
-def paired(path: str, dsn: str, asked: Questions, *, index_dir: str, repeat: int) -> str:
-    """Return the latencies of `mix` of a file and of a server with read indexes, and the median of their ratios."""
-    spent: dict[str, list[float]] = {"SQLite": [], INDEXED: []}
+def paired(path: str, dsn: str, asked: Questions, *, repeat: int) -> str:
+    """Return the latencies of `mix` of a file and of a server, and the median of their ratios."""
+    spent: dict[str, list[float]] = {"SQLite": [], "PostgreSQL": []}
     with (
         Engine(read_settings({"store.db": path}), embedder=EMBEDDER) as file,
-        Engine(read_settings({"store.db": dsn, "store.index_dir": index_dir}), embedder=EMBEDDER) as server,
+        Engine(read_settings({"store.db": dsn}), embedder=EMBEDDER) as server,
     ):
-        fill_indexes(server.database)
         for number in range(repeat + 1):
             for question in asked.plain:
-                for name, engine in (("SQLite", file), (INDEXED, server)):
+                for name, engine in (("SQLite", file), ("PostgreSQL", server)):
                     start = time.perf_counter()
                     answer = engine.query(question, method="mix")
                     if number:
@@ -277,17 +273,15 @@ def measure(
     repeat: int,
     embedder: Any,
     profile: bool = False,
-    index_dir: str = "none",
     cpu: bool = False,
 ) -> dict[str, str]:
-    """Return the figures of one store. With an `index_dir`, the server is asked with read indexes."""
+    """Return the figures of one store."""
 
     def cost(ask: Callable[[str], object], questions: Sequence[str] = asked.plain) -> str:
         if not questions:
             return ""
         return f"{sum(processor_time(ask, questions, db)):.1f}" if cpu else timed(ask, questions, repeat)
 
-    fill_indexes(database)
     store = database.store("default")
     everything, some, vectors = Filter(), asked.where, asked.vectors
     chunks = store.stats().chunks
@@ -299,8 +293,7 @@ def measure(
         "filtered": cost(lambda q: store.search_vector(vectors[q], limit=100, where=some)),
         "keyword": cost(lambda q: store.search_keyword(query_terms(q), limit=100, where=everything)),
     }
-    with Engine(read_settings({"store.db": db, "store.index_dir": index_dir}), embedder=embedder) as engine:
-        fill_indexes(engine.database)
+    with Engine(read_settings({"store.db": db}), embedder=embedder) as engine:
         figures["hybrid"] = cost(lambda q: engine.query(q, method="hybrid"))
         figures["mix"] = cost(lambda q: engine.query(q, method="mix"))
         figures["mix, named"] = cost(lambda q: engine.query(q, method="mix"), asked.named)
@@ -309,18 +302,6 @@ def measure(
         if "://" in db:
             figures["statements"] = count_statements(engine, asked.plain, profile=profile)
     return figures
-
-
-def fill_indexes(database: Database) -> None:
-    """Start the read indexes of a server, if there is a folder for them, and wait until they are filled."""
-    indexes = getattr(getattr(database, "_connections", None), "indexes", None)
-    if isinstance(database, SqliteDatabase) or indexes is None:
-        return
-    start = time.perf_counter()
-    database.prefetch(resident=True)
-    database.store("default").stats()
-    indexes.wait(3600)
-    print(f"read index: {database.store('default').stats().vector_search}, {time.perf_counter() - start:.1f} s")
 
 
 def count_statements(engine: Engine, questions: Sequence[str], *, profile: bool) -> str:
@@ -444,17 +425,14 @@ def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
         rate = file.store("default").stats().chunks / (time.perf_counter() - start)
         print(f"copied and compared: {rate:,.0f} chunks/s\n")
     asked, rows = file_questions(path), []
-    with tempfile.TemporaryDirectory() as folder:
-        indexed = PostgresDatabase(dsn, index_folder=Path(folder))
-        for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn), (INDEXED, indexed, dsn)):
-            index_dir = folder if name == INDEXED else "none"
-            rows.append(
-                measure(
-                    name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile,
-                    index_dir=index_dir, cpu=arguments.cpu,
-                )
-            )  # fmt: skip
-            database.close()
+    for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
+        rows.append(
+            measure(
+                name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile,
+                cpu=arguments.cpu,
+            )
+        )  # fmt: skip
+        database.close()
     print(to_table(rows), flush=True)
 
 
@@ -467,7 +445,7 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
     path = f"{folder}/{size}.db"
     if arguments.paired:
         asked = made_questions(size)
-        print(paired(path, dsn, asked, index_dir=f"{folder}/indexes", repeat=arguments.repeat), flush=True)
+        print(paired(path, dsn, asked, repeat=arguments.repeat), flush=True)
         return
     if not arguments.keep:
         with psycopg.connect(dsn, autocommit=True) as db:
@@ -480,9 +458,7 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
         server.close()
         return
     file = SqliteDatabase(path)
-    index_dir = f"{folder}/indexes"
-    indexed = PostgresDatabase(dsn, index_folder=Path(index_dir))
-    opened = {"file": (file, path), "server": (server, dsn), "indexed": (indexed, dsn)}
+    opened = {"file": (file, path), "server": (server, dsn)}
     rows = []
     for store in arguments.stores:
         name, (database, db_name) = STORES[store], opened[store]
@@ -491,13 +467,13 @@ def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: 
             written = f"{size / fill(database.store('default'), size):,.0f}"
         figures = measure(
             name, database, db_name, made_questions(size), repeat=arguments.repeat, embedder=EMBEDDER,
-            profile=arguments.profile, index_dir=index_dir if name == INDEXED else "none", cpu=arguments.cpu,
+            profile=arguments.profile, cpu=arguments.cpu,
         )  # fmt: skip
         rows.append({**figures, "written/s": written})
     print(to_table(rows), flush=True)
     if arguments.tenants and size == arguments.sizes[-1]:
         print("\n" + tenants(server, file, arguments.tenants), flush=True)
-    for database in (file, server, indexed):
+    for database in (file, server):
         database.close()
 
 

@@ -69,8 +69,8 @@ class Peer:
         )
         for batch in batches:
             for start in range(0, len(batch), GROUP):
-                store.write(*(_batch(record) for record in batch[start : start + GROUP]), defer_graph=True)
-        store.settle_graph()  # as a first load does
+                store.write(*(_batch(record) for record in batch[start : start + GROUP]), defer_indexes=True)
+        store.finish_load()  # as a first load does
 
     def vector(self, question: Question, k: int) -> Found:
         return self._ask(question, k, method="vector")

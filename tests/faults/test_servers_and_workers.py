@@ -21,7 +21,7 @@ ROLES = ("serve", "serve", "worker", "worker")
 WRITERS = 2
 MAX_LISTED = 100_000
 MAX_ROUNDING = 1e-4
-"""Difference of scores: the deviation of all similarities is summed in another order over parts."""
+"""Difference of scores: a server sums the deviation of all similarities in another order."""
 QUESTIONS = [
     *(f"what does the {name} Service depend on?" for name in NAMES),
     *(f"{first} Service and {second} Service" for first, second in pairwise(NAMES)),
@@ -29,23 +29,21 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("parts", [1, 4])
-def test_nothing_acknowledged_is_lost_and_answers_are_those_of_one_process(postgres_dsn, tmp_path, monkeypatch, parts):
+def test_nothing_acknowledged_is_lost_and_answers_are_those_of_one_process(postgres_dsn, tmp_path, monkeypatch):
     """Documents and facts are those that were acknowledged, `check --deep` is sound, and answers are equal."""
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     db = postgres.address(postgres_dsn)
     with open_engine(db, **OPTIONS) as engine:
-        engine.database.create("default", parts=parts)
         processes = [
             KilledProcess(role, db=db, folder=tmp_path, name=f"{role}{number}") for number, role in enumerate(ROLES)
         ]
-        writers, files = run(processes, engine, tmp_path / "files", parts=parts)
+        writers, files = run(processes, engine, tmp_path / "files")
         killed = Counter(process.role for process in processes for _ in range(process.kills))
         acknowledged, repeated = (sum(getattr(writer, of) for writer in writers) for of in ("calls", "repeated"))
         print(
-            f"\n{parts} parts: {dict(killed)} kills, {acknowledged} acknowledged calls, {repeated} of them repeated,"
+            f"\n{dict(killed)} kills, {acknowledged} acknowledged calls, {repeated} of them repeated,"
             f" {files.runs} runs of workers, {files.unfinished} unfinished"
         )
         assert set(killed) == set(ROLES) and repeated
@@ -54,19 +52,19 @@ def test_nothing_acknowledged_is_lost_and_answers_are_those_of_one_process(postg
         compare(engine, writers, files, tmp_path / "alone.db")
 
 
-def run(processes, engine, folder, *, parts):
+def run(processes, engine, folder):
     """Write and kill until the deadline; return the writers. Every process is killed once more in the end."""
     for process in processes:
         process.start()
     deadline = time.time() + SOAK_SECONDS
     servers = [process for process in processes if process.role == "serve"]
-    writers = [HttpWriter(number, servers, chance("writer", parts, number)) for number in range(WRITERS)]
-    files, threads = FileWriter(folder, engine, chance("files", parts)), Threads()
+    writers = [HttpWriter(number, servers, chance("writer", number)) for number in range(WRITERS)]
+    files, threads = FileWriter(folder, engine, chance("files")), Threads()
     try:
         for writer in (*writers, files):
             threads.start(writer.write_until, deadline)
         for number, process in enumerate(processes):
-            threads.start(kill_until, deadline, process, chance("kills", parts, number), is_broken=threads.have_failed)
+            threads.start(kill_until, deadline, process, chance("kills", number), is_broken=threads.have_failed)
         threads.join()
     finally:
         for process in processes:

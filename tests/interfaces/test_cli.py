@@ -222,10 +222,9 @@ def test_deleting_one_document_does_not_ask(weft, notes):
 
 
 def test_dropping_a_namespace_needs_a_yes(weft, notes):
-    """The confirmation is the same as for several documents. A file cannot divide a namespace."""
+    """The confirmation is the same as for several documents."""
     weft("index", "notes")
     assert "--yes" in weft("namespaces", "--drop", "default", expect=2).err
-    assert "PostgreSQL" in weft("namespaces", "--parts", "4", expect=1).err
     assert "default" in weft("namespaces").out
 
 

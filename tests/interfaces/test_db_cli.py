@@ -20,7 +20,6 @@ def bare(postgres_server, worker_id):
 def test_the_tables_of_a_server_are_made_once(weft_here, bare):
     """With the requested partitions; a second call describes them, and another number is refused."""
     db = ("--db", postgres.address(bare))
-    assert "weft db init" in weft_here("db", "migrate", *db, expect=1)
     parts = ("--partitions", 2) if postgres.PARTITIONS else ()
     made = weft_here("db", "init", *db, *parts, "--json")
 
@@ -33,7 +32,6 @@ def test_the_tables_of_a_server_are_made_once(weft_here, bare):
     assert "found the tables" in again
     assert ("Citus: spread" if postgres.IS_CITUS else "no Citus") in again
     assert "weft copy" in weft_here("db", "init", *db, "--partitions", 3, expect=1) or postgres.IS_CITUS
-    assert weft_here("db", "migrate", *db, "--json")["done"] == []
     assert weft_here("db", "check", *db) == "no problems found\n"
     assert weft_here("db", "vacuum", *db) == ""
 

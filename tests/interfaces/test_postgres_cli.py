@@ -35,22 +35,6 @@ def test_only_the_address_changes(server, weft_here, notes):
     assert "0 new, 0 changed" in server("index", "notes", "-vv")
 
 
-def test_several_parts_wait_for_their_graph_only_on_demand(server, notes, postgres_dsn):
-    """While another process settles, the text is committed; `--wait-graph` returns when nothing is left."""
-    server("namespaces", "--parts", "3")
-    server("index", "notes/zh.md", "-q")
-    with postgres.psycopg.connect(postgres_dsn) as db:
-        db.execute("SELECT 1 FROM weft.namespace WHERE namespace = 'default' FOR UPDATE")
-        server("index", "notes", "-q")
-        lagging = server("stats", "--json")
-    server("index", "notes", "-q", "--wait-graph")
-    stats = server("stats", "--json")
-
-    assert (lagging["documents"], lagging["waiting_documents"]) == (3, 2)
-    assert (stats["documents"], stats["waiting_documents"], stats["waiting_chunks"]) == (3, 0, 0)
-    assert server("check") == "no problems found\n"
-
-
 def test_no_output_contains_the_password(server, weft_here, tmp_path):
     """Statistics, settings, the doctor, and errors."""
     stats = server("stats", "--json")

@@ -158,7 +158,7 @@ def test_many_documents_become_a_job(client):
 
 def test_a_single_document_may_be_a_job_too(client):
     """The client can request a job."""
-    given = {"documents": [{"text": "later", "source": "later"}], "background": True, "wait_graph": True}
+    given = {"documents": [{"text": "later", "source": "later"}], "background": True}
     answer = client.post("/documents", json=given)
 
     assert answer.status_code == 202

@@ -11,7 +11,7 @@ from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
 from weft.store.shared.twelve_bits import unpack_twelve
 from weft.store.sqlite.packed_terms import add_packing_functions
 
-ASIDE = {"namespace", "change", "outbox", "api_key", "schema_version", "job", "sqlite_sequence"}
+ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
 KEYWORD_INDEX = {"posting", "chunk_terms", "term"}

@@ -1,18 +1,13 @@
 """The one place where tests open a database of each kind."""
 
-import pytest
-
 import weft.store.sqlite.connect as connect
 from weft.store.memory.store import MemoryDatabase
-from weft.store.postgres import parts
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
-KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres", "postgres parts")
+KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres")
 EACH = ("memory", "sqlite", "postgres")
 """One of each adapter."""
-PARTS = pytest.param("postgres parts", marks=pytest.mark.slow)
-"""For tests of what is in the home of a namespace with several parts."""
 
 
 def open_empty(kind, request):
@@ -21,9 +16,6 @@ def open_empty(kind, request):
         case "memory":
             return MemoryDatabase()
         case "postgres":
-            return PostgresDatabase(request.getfixturevalue("postgres_dsn"))
-        case "postgres parts":
-            request.getfixturevalue("monkeypatch").setattr(parts, "DEFAULT_PARTS", 4)
             return PostgresDatabase(request.getfixturevalue("postgres_dsn"))
         case "sqlite in memory":
             return SqliteDatabase(":memory:")

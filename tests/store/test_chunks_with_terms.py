@@ -2,7 +2,7 @@
 
 import pytest
 from contract import MODEL, make_batch
-from opening import EACH, PARTS, open_empty
+from opening import EACH, open_empty
 
 from weft.store import base
 from weft.store.memory import store as memory
@@ -11,7 +11,7 @@ from weft.store.relational import store as relational
 TEXTS = ["red fox", "red hen", "blue fox", "red 狐狸 fox", "fox's den"]
 
 
-@pytest.fixture(params=(*EACH, PARTS))
+@pytest.fixture(params=EACH)
 def store(request):
     database = open_empty(request.param, request)
     database.store("other").write_model(MODEL)

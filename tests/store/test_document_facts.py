@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from opening import EACH, PARTS, open_empty
+from opening import EACH, open_empty
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.index import remember as write_path
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 OPTIONS = MemoryOptions()
 
 
-@pytest.fixture(params=(*EACH, PARTS))
+@pytest.fixture(params=EACH)
 def store(request):
     database = open_empty(request.param, request)
     yield database.store("default")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from opening import KINDS, PARTS, contradictions, open_empty
+from opening import KINDS, contradictions, open_empty
 
 import weft.store.postgres.vectors as postgres_vectors
 from weft.errors import SchemaMismatch
@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 MODEL = StoredModel(name="fake/three", fingerprint="f1", dimension=3, active=True)
 
 
-@pytest.fixture(params=[PARTS if kind == "postgres parts" else kind for kind in KINDS])
+@pytest.fixture(params=KINDS)
 def database(request):
     database = open_empty(request.param, request)
     yield database

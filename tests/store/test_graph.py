@@ -12,9 +12,7 @@ from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Claim, Extraction, Nomination
 from weft.store.memory.store import MemoryDatabase
-from weft.store.postgres import connect
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.relational import graph_write
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -153,16 +151,6 @@ def compare(database, where, short_path, steps):
     assert databases[0].check() == []
     for database in databases:
         database.close()
-
-
-def test_no_more_than_a_bounded_number_of_chunks_is_deferred(database, monkeypatch):
-    monkeypatch.setattr(graph_write, "MAX_DEFERRED_CHUNKS", 2)
-    monkeypatch.setattr(connect, "MAX_SETTLED_CHUNKS", 2)  # with several parts
-    store = database.store("default")
-    store.write_model(MODEL)
-    for source in ("Paris", "Lyon", "Nice"):
-        store.write(batch_of(source, [f"{source} is far."]), defer_graph=True)
-    assert "paris" in store.graph.find_entities(["paris"])
 
 
 def test_a_title_that_arrives_later_is_found_in_older_chunks(store):

@@ -3,25 +3,22 @@
 import re
 import threading
 
-import psycopg
 import pytest
 from contract import make_batch
-from opening import EACH, PARTS, open_empty
-from postgres import new_database
+from opening import EACH, open_empty
 
-from weft.errors import ClaimLost, SchemaMismatch
+from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts, JobResult, Usage
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres import schema
-from weft.store.postgres.database import PostgresDatabase
-from weft.store.sql_files import load_migrations, load_schema
+from weft.store.sql_files import load_schema
 from weft.text.ids import document_id
 
 SPENT = Usage(calls=1, tokens_in=9, cost=0.5, failures={"server": 2})
 ADDED = JobResult(outcome="added", chunks=1, embedded=2, cached=1, facts=3, embedding=SPENT)
 
 
-@pytest.fixture(params=(*EACH, PARTS))
+@pytest.fixture(params=EACH)
 def database(request):
     made = open_empty(request.param, request)
     yield made
@@ -257,27 +254,6 @@ def test_threads_that_claim_at_once_share_no_job(database, store):
 
     assert sources(taken) == [f"{number:02}" for number in range(40)]
     assert store.jobs.counts() == JobCounts(running=40)
-
-
-def test_tables_without_jobs_get_them(postgres_server, worker_id):
-    """An older PostgreSQL database is told so, and migrated it is one whose jobs can be used."""
-    with new_database(postgres_server, f"older_jobs_{worker_id}", tables=False) as dsn:
-        with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute("CREATE EXTENSION vector")
-            for statement in schema.statements(load_migrations("postgres")[1]):
-                db.execute(statement)
-            db.execute("INSERT INTO weft.schema_version (version, step) VALUES (1, 0)")
-            with pytest.raises(SchemaMismatch, match="schema 1"):
-                PostgresDatabase(dsn)
-            assert "schema 2" in schema.migrate(db, where="it")
-        database = PostgresDatabase(dsn)
-        store = database.store("default")
-        store.jobs.enqueue([job("a")])
-
-        assert sources(claim(store)) == ["a"]
-        database.drop("default")
-        assert store.jobs.counts() == JobCounts()
-        database.close()
 
 
 def test_every_table_with_a_namespace_is_spread_by_it():

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import apsw
 import pytest
-from opening import EACH, PARTS, open_empty
+from opening import EACH, open_empty
 
 from weft.engine.api_keys import Keyring
 from weft.errors import ConfigError, InputError, NotFound
@@ -13,7 +13,7 @@ from weft.store.sqlite.database import SqliteDatabase
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 
 
-@pytest.fixture(params=(*EACH, PARTS))
+@pytest.fixture(params=EACH)
 def database(request):
     made = open_empty(request.param, request)
     yield made

@@ -121,16 +121,19 @@ def test_an_old_pgvector_is_refused(postgres_server, monkeypatch):
     assert "ALTER EXTENSION vector UPDATE" in error.hint
 
 
-def test_a_newer_schema_is_refused_and_an_older_one_names_the_command(postgres_dsn):
-    """Neither schema is read or written."""
-    for version, said, hint in ((99, "newer Weft (schema 99", "pip install --upgrade"), (-1, "schema -1", "migrate")):
+def test_the_tables_of_another_version_are_refused(postgres_dsn):
+    """They are neither read nor written."""
+    for version, said, hint in (
+        (99, "newer Weft (schema 99", "pip install --upgrade"),
+        (17, "made by Weft 0.2 (schema 17", "docs/upgrading.md"),
+    ):
         with psycopg.connect(postgres_dsn, autocommit=True) as db:
             db.execute("UPDATE weft.schema_version SET version = %s", [version])
         try:
             error = refused(postgres_dsn)
         finally:
             with psycopg.connect(postgres_dsn, autocommit=True) as db:
-                db.execute("UPDATE weft.schema_version SET version = %s", [schema.newest()])
+                db.execute("UPDATE weft.schema_version SET version = %s", [schema.VERSION])
         assert isinstance(error, SchemaMismatch)
         assert said in str(error) and hint in error.hint
 
@@ -306,21 +309,6 @@ def test_a_cluster_refreshes_its_statistics_by_itself(database, monkeypatch):
     database._connections.has_citus = False
     with pytest.raises(StoreError, match="no_such_function"):
         store.write(make_batch("b", ["alpha one", "alpha two"]))
-
-
-@pytest.mark.parametrize(("parts", "is_locked"), [(1, False), (2, True)])
-def test_parts_on_a_cluster_are_checked_under_a_lock(database, monkeypatch, parts, is_locked):
-    """Each node has a snapshot of its own, so a document written meanwhile would look half stored."""
-    database.create("default", parts=parts)
-    database.store("default").write_model(MODEL)
-    database.store("default").write(make_batch("a", ["alpha one"]), make_batch("b", ["alpha two"]))
-    write, locked = connect.Connections.write, []
-    monkeypatch.setattr(
-        connect.Connections, "write", lambda self, name="", **k: locked.append(name) or write(self, name, **k)
-    )
-    database._connections.has_citus = True
-    assert database._check_namespace("default") == []
-    assert locked == ["default"] * is_locked
 
 
 def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):

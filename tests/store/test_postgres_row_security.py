@@ -41,17 +41,7 @@ def fill_all(database, *names):
         store.write(replace(with_fact, facts=(FACT,)))
         store.jobs.enqueue([Job(id="j", run="r", source="waiting", content_hash="h", recipe="x")])
         store.spending.write(LlmRun(id="r", at=1.0, model="openai/tiny", usage=Usage(calls=1)))
-    return fill_fact_texts(database, *names)
-
-
-def fill_fact_texts(database, *names):
-    """Write what tables before schema 15 do not have: vectors of facts, and an entry of an outbox."""
-    for name in names:
-        database.store(name).facts.write_text_vectors(MODEL.fingerprint, {"f1": np.array([0, 1, 0], dtype=np.float32)})
-        if isinstance(database, PostgresDatabase):
-            with database._connections.write(name) as db:
-                entry = {"namespace": name, "document": "d", "chunks": 0, "removed": ["c"], "statements": ""}
-                db.run("write_outbox", entry)
+        store.facts.write_text_vectors(MODEL.fingerprint, {"f1": np.array([0, 1, 0], dtype=np.float32)})
     return database
 
 

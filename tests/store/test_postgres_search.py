@@ -261,14 +261,14 @@ def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database
 def test_a_first_load_gets_its_vector_index_at_the_end(postgres_dsn, database, monkeypatch):
     """Or with the next write that does not defer. Until then every vector is compared."""
     monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0)
-    ending = {"default": lambda store: store.settle_graph(), "other": lambda store: store.write(_odd("b", "other"))}
+    ending = {"default": lambda store: store.finish_load(), "other": lambda store: store.write(_odd("b", "other"))}
     with psycopg.connect(postgres_dsn, autocommit=True) as db:
         for name, end in ending.items():
             store = database.store(name)
             store.write_model(ODD)
             db.execute("DROP INDEX IF EXISTS weft.chunk_vector_hnsw_7")
             database._connections._indexed_chunk_dimensions.clear()
-            store.write(_odd("a", name), defer_graph=True)
+            store.write(_odd("a", name), defer_indexes=True)
             is_absent = db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_7')").fetchone() == (None,)
             found = store.search_vector(unit(*range(1, 8)), limit=5, where=EVERYTHING)
             end(store)

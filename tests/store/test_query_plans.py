@@ -4,9 +4,9 @@ import re
 
 import apsw
 import pytest
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 
 from weft.store.sql_files import load_queries, load_schema
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
 
 BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", "posting"}

@@ -25,7 +25,7 @@ def hub():
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
-@pytest.fixture(params=(*EACH, "postgres parts"))
+@pytest.fixture(params=EACH)
 def graph(request):
     database = open_empty(request.param, request)
     database.store("default").write_model(MODEL)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from opening import EACH, PARTS, open_empty
+from opening import EACH, open_empty
 
 from weft.records import LlmRun, Usage
 
@@ -16,7 +16,7 @@ FIRST = LlmRun(
 SECOND = LlmRun(id="b", at=1.25, model="anthropic/small", usage=Usage(calls=1, unpriced=1, stopped="$1"))
 
 
-@pytest.fixture(params=(*EACH, PARTS))
+@pytest.fixture(params=EACH)
 def database(request):
     made = open_empty(request.param, request)
     yield made

@@ -20,10 +20,8 @@ BY_NAME = {
     "bind_namespace": "binds the transaction to it",
     "find_namespace": "asks whether it exists",
     "lock_namespace": "asked before it is known to exist",
-    "lock_part": "asked as `lock_namespace`",
     "try_namespace": "asked before it is known to exist",
     "write_namespace": "makes it",
-    "write_parted_namespace": "makes it",
     "delete_namespace": "asked by whoever has nothing but its name",
     "find_calibration": "asked by whoever has nothing but its name",
 }
@@ -59,25 +57,6 @@ ONLY_SQLITE = {
     "vectors_after": "vectors in memory",
     "vector_chunks": "vectors in memory",
     "namespace_state": "read indexes beside the file",
-    "all_packed_claims": "packed claims",
-    "packed_support": "packed claims",
-    "write_packed_relation": "packed claims",
-    "defer_chunks": "first loads",
-    "count_deferred": "first loads",
-    "deferred_chunk": "first loads",
-    "deferred_chunks": "first loads",
-    "deferred_claims": "first loads",
-    "deferred_keys": "first loads",
-    "forget_deferred": "first loads",
-    "count_rereads": "names of many chunks",
-    "delete_rereads": "names of many chunks",
-    "first_reread": "names of many chunks",
-    "rereads_after": "names of many chunks",
-    "delete_lost_reread": "names of many chunks",
-    "forget_rereads": "names of many chunks",
-    "lost_names": "names of many chunks",
-    "postpone_lost_name": "names of many chunks",
-    "postpone_new_name": "names of many chunks",
     "number_missing_terms": "postings",
     "number_terms": "postings",
     "read_block": "postings",
@@ -111,28 +90,16 @@ ONLY_SQLITE = {
 
 
 ONLY_POSTGRES = {
-    "all_derived_claims_in": "derived claims are rows",
-    "delete_derived_claims": "derived claims are rows",
-    "pair_support": "derived claims are rows",
-    "write_relation": "derived claims are rows",
     "append_postings": "postings of many terms in one statement",
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",
-    "changes_since": "read indexes beside a serving process",
     "draw_numbers": "rows of many documents are sent together",
-    "drop_changes": "read indexes beside a serving process",
-    "indexed_terms": "read indexes beside a serving process",
-    "indexed_terms_at": "read indexes beside a serving process",
-    "indexed_vectors": "read indexes beside a serving process",
-    "indexed_vectors_at": "read indexes beside a serving process",
-    "write_change": "read indexes beside a serving process",
     "count_term": "postings of many terms in one statement",
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",
     "first_postings": "postings of many terms in one statement",
     "has_content": "list_namespaces sees no table but that of the namespaces",
     "limit_statements": "a lock on another node",
-    "list_terms": "parts",
     "lock_namespace": "a namespace has one writer, not the whole database",
     "namespace_summary": "a statement for each would cost a journey to the server",
     "postings_at": "postings of many terms in one statement",
@@ -145,19 +112,8 @@ ONLY_POSTGRES = {
     "set_index_candidates": "by an index",
     "search_vector_index": "by an index",
     "try_namespace": "a namespace has one writer, not the whole database",
-    "write_chunk_at": "parts",
-    "write_document_at": "parts",
-    "write_model_at": "parts",
-    "write_parted_namespace": "parts",
-    "delete_outbox": "parts",
-    "document_numbers": "parts",
-    "graph_chunk_numbers": "parts",
-    "lock_jobs": "parts",
-    "part_state": "parts",
-    "read_outbox": "parts",
-    "outbox_after": "parts",
-    "waiting_documents": "parts",
-    "write_outbox": "parts",
+    "write_chunk_at": "rows of many documents are sent together",
+    "write_document_at": "rows of many documents are sent together",
 }
 
 OWN_VALUES = {
@@ -179,8 +135,6 @@ def named(dialect):
 
 
 POSTGRES, SQLITE = dict(named("postgres")), dict(named("sqlite"))
-BUCKETS = set(NAME.findall((ROOT / "postgres/sql/queries/buckets.sql").read_text("utf-8")))
-"""Statements of a graph in buckets; a file has one namespace for each graph, and foreign keys."""
 SCRIPTS = {
     str(path.relative_to(ROOT / "postgres" / "sql")): path.read_text("utf-8")
     for path in sorted((ROOT / "postgres" / "sql").rglob("*.sql"))
@@ -239,18 +193,18 @@ def test_a_name_is_given_once(dialect):
 
 def test_both_databases_know_the_same_statements():
     assert SQLITE.keys() - POSTGRES.keys() == ONLY_SQLITE.keys()
-    assert POSTGRES.keys() - SQLITE.keys() == ONLY_POSTGRES.keys() | BUCKETS
+    assert POSTGRES.keys() - SQLITE.keys() == ONLY_POSTGRES.keys()
 
 
 def test_statements_of_one_name_take_the_same_values():
-    """Callers know one set of values, and the namespace. Sketches are for SQLite alone, stamps for PostgreSQL."""
+    """Callers know one set of values, and the namespace. Sketches are for SQLite alone."""
     postgres, sqlite = (
         {name: set(PLACEHOLDER.findall(sql)) - {"namespace"} for name, sql in found.items()}
         for found in (POSTGRES, SQLITE)
     )
     names = POSTGRES.keys() & SQLITE.keys() - OWN_VALUES.keys()
     assert len(names) > 200
-    assert {name for name in names if postgres[name] - {"stamp"} != sqlite[name] - {"sketch"}} == set()
+    assert {name for name in names if postgres[name] != sqlite[name] - {"sketch"}} == set()
 
 
 # ── and they catch what does not ────────────────────────────────────────────────────────────────

@@ -14,6 +14,7 @@ from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch, unit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
+from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 
 from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
@@ -21,7 +22,6 @@ from weft.store.memory.store import MemoryDatabase
 from weft.store.shared.twelve_bits import pack_twelve
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect, migration
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.migration_functions import add_migration_functions
 from weft.store.sqlite.packed_terms import add_packing_functions
@@ -323,17 +323,17 @@ def test_a_file_that_has_doubled_is_rewritten_without_gaps(tmp_path, monkeypatch
     store.write_model(MODEL)
     for number in range(40):
         words = " ".join(f"w{number * n * n % 7919}" for n in range(1, 300))
-        store.write(make_batch(f"{number}", [f"{words} only{number}"]), defer_graph=True)
+        store.write(make_batch(f"{number}", [f"{words} only{number}"]), defer_indexes=True)
 
     def pages():
         with closing(apsw.Connection(str(tmp_path / "weft.db"))) as db:
             return db.execute("PRAGMA page_count").get
 
     grown = pages()
-    store.settle_graph()
+    store.finish_load()
     packed = pages()
     store.write(make_batch("another", ["added"]))
-    store.settle_graph()
+    store.finish_load()
 
     assert packed < grown
     assert pages() >= packed, "the second run adds too little"

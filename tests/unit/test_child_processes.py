@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from hostile_folder import HostileFolder
+from weft.store.mention_readers import reader_pool
 
 from weft.engine.parsing import parser_process
 from weft.models.local.gpu import encoder_process
 from weft.processes.child import PACKAGE_FOLDER, clean_environment, find_program, module_path, python_command
 from weft.processes.child import start_process as start
-from weft.store.mention_readers import reader_pool
 from weft.store.sqlite.index import builder_process
 
 CHILDREN = {

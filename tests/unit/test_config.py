@@ -311,12 +311,6 @@ def test_the_cache_folder_is_the_users_or_the_one_that_was_set(read, tmp_path):
     assert "~" not in str(read({"models.cache_dir": "~/models"}).cache_dir)
 
 
-def test_read_indexes_of_servers_are_in_the_cache_folder_unless_told_otherwise(read, tmp_path):
-    assert read({"models.cache_dir": tmp_path}).index_dir == tmp_path / "indexes"
-    assert read({"store.index_dir": tmp_path / "fast"}).index_dir == tmp_path / "fast"
-    assert read({"store.index_dir": "none"}).index_dir is None
-
-
 @pytest.mark.parametrize(
     ("toml", "shown"),
     [

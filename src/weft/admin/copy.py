@@ -52,7 +52,6 @@ def copy_namespaces(
     *,
     settings: Settings,
     namespaces: Sequence[str] = (),
-    parts: int | None = None,
     prune: bool = False,
     on_start: Callable[[str, int], None] = lambda namespace, steps: None,
     on_step: Callable[[int], None] = lambda count: None,
@@ -61,8 +60,7 @@ def copy_namespaces(
     Copy namespaces, by default all, from `source` to `target`; both are files or servers.
 
     After an interruption both stores are consistent and the next run continues. With `prune`, items that only the
-    target has are deleted, otherwise reported. With `parts`, namespaces of the target are created with this number of
-    parts. Raises `SchemaMismatch` if the target has another embedder.
+    target has are deleted, otherwise reported. Raises `SchemaMismatch` if the target has another embedder.
     """
     if _resolved(source) == _resolved(target):
         raise InputError(f"source and target are the same store: {shown(source)}", hint="pass another store with --to")
@@ -79,8 +77,6 @@ def copy_namespaces(
                 )
         receipts = []
         for name in namespaces or here.namespaces():
-            if parts is not None:
-                there.create(name, parts=parts)
             store = here.store(name)
             facts, entities = store.facts.count()
             on_start(name, 2 * (store.stats().documents + facts + entities))
@@ -97,8 +93,6 @@ def copy_namespace(
 ) -> CopyReceipt:
     """Copy a namespace to another store under the same name, which is part of ids. Each write is one transaction."""
     _adopt_embedder(source, target)
-    if source.stats().waiting_documents:
-        source.settle_graph()
     generation = source.facts.generation()
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
@@ -111,7 +105,7 @@ def copy_namespace(
             different = [id for id, _ in _differing(part, ids, source, target)]
             written[part.what] += _write(part, source, target, different, refused)
             on_step(len(ids) if part.is_counted else 0)
-    target.settle_graph()
+    target.finish_load()
     differences = tuple(compare(source, target, on_step=on_step))
     return CopyReceipt(
         namespace=source.namespace,
@@ -121,7 +115,7 @@ def copy_namespace(
         removed={what: count for what, count in removed.items() if count},
         refused=tuple(refused),
         differences=differences,
-        is_moving=source.facts.generation() != generation or bool(source.stats().waiting_documents),
+        is_moving=source.facts.generation() != generation,
     )
 
 

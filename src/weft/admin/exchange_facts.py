@@ -66,8 +66,6 @@ def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:
     oldest first.
     """
     store = engine.store
-    if store.stats().waiting_documents:
-        store.settle_graph()
     with store.reading():
         if form == "memory":
             facts = sorted(engine.memory.standing(), key=lambda fact: (fact.created, fact.id))

@@ -123,8 +123,6 @@ def export_graph(
     number of entities read.
     """
     store = engine.store
-    if store.stats().waiting_documents:
-        store.settle_graph()
     entities: list[GivenEntity] = []
     relations: list[GivenRelation] = []
     for page in _iter_pages(store.graph):

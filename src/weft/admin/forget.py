@@ -70,11 +70,9 @@ def forget(engine: Engine, found: Forgettable) -> None:
     """
     store = engine.store
     ids = [document.id for document in found.documents]
-    store.settle_graph()
     erase_cached_texts(engine.settings, store.batches(ids))
     try:
         store.delete(ids)
-        store.settle_graph()  # statements of the documents
         known = {fact.id for fact in engine.memory.list()}  # facts of the documents are deleted with them
         remaining = [fact.id for fact in found.facts if fact.id in known]
         if remaining:

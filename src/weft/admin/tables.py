@@ -63,7 +63,8 @@ def migrate_tables(db: str, *, on_migrate: Progress | None = None) -> list[str]:
 
     connections = Connections(db)
     with connections.bare() as server:
-        return schema.migrate(server, where=connections.where)
+        schema.prepare(server, where=connections.where)
+    return []
 
 
 def find_schema(db: str) -> int:

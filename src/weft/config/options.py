@@ -44,8 +44,6 @@ class StoreOptions:
     """Namespace of all reads and writes."""
     replica: str = field(default="", repr=False)
     """`postgresql://…` of a read replica for queries. Ignored if a stronger source sets only `db`."""
-    index_dir: str = ""
-    """Folder for read indexes of servers on PostgreSQL; empty for one in `models.cache_dir`, `none` for no indexes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,13 +381,6 @@ class Settings:
     """Keys of `cohere`, `jina` and `http`; read from `COHERE_API_KEY`, `JINA_API_KEY` and `RERANK_API_KEY` only."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Origin of each `group.field` that is not a default."""
-
-    @property
-    def index_dir(self) -> Path | None:
-        """Folder for read indexes of servers on PostgreSQL; None if they are turned off."""
-        if self.store.index_dir == "none":
-            return None
-        return Path(self.store.index_dir).expanduser() if self.store.index_dir else self.cache_dir / "indexes"
 
     @property
     def cache_dir(self) -> Path:

@@ -303,9 +303,6 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
         "vector_search": stats.vector_search,
         "keyword_search": stats.keyword_search,
         "entity_search": stats.entity_search,
-        "parts": stats.parts,
-        "waiting_documents": stats.waiting_documents,
-        "waiting_chunks": stats.waiting_chunks,
         "models": [
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models

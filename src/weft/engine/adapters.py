@@ -64,7 +64,7 @@ def open_database(settings: Settings, *, on_migrate: Progress | None = None) -> 
         from weft.store.postgres.database import PostgresDatabase
 
         check_address(settings.store.replica)
-        return PostgresDatabase(db, replica=settings.store.replica, index_folder=settings.index_dir)
+        return PostgresDatabase(db, replica=settings.store.replica)
     if settings.store.replica:
         raise ConfigError(
             "store.replica is set, but store.db is a file",

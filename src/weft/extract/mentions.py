@@ -67,18 +67,9 @@ def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) 
     return {key: NameCount(max(1, number), sentences.get(key, 0)) for key, number in numbers.items()}
 
 
-def count_mentions(text: str, keys: Collection[str]) -> dict[str, int]:
-    """
-    Return the number of mentions of each of `keys` in a text; keys without a mention are left out.
-
-    Each key is searched for itself: a part of a longer name counts.
-    """
+def count_mentions(text: str, key: str) -> int:
+    """Return the number of mentions of a name in a text, also as a part of a longer name."""
     plain = plain_text(text)
-    counts = {key: _count(key, text=text, plain=plain) for key in keys}
-    return {key: count for key, count in counts.items() if count}
-
-
-def _count(key: str, *, text: str, plain: str) -> int:
     if not all(part in plain for part in _required_parts(key)):
         return 0
     if not key.isascii():

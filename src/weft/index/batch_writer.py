@@ -46,13 +46,6 @@ COMMIT_SECONDS = 1.0
 COMMIT_SHARE = 0.1
 """Share of a run between two transactions, at most. An interruption loses no more than the work of this time."""
 
-MAX_GROUPS_BEHIND = 2
-"""
-Groups that a model faster than writing has not embedded yet: the one in its hands, and the one just planned.
-
-A few more small groups can wait for the interpreter lock.
-"""
-
 MAX_FIRST_LOAD_TEXTS = 2 * MAX_PENDING_TEXTS
 """
 Maximum number of texts of one transaction if the namespace was empty at the start of the run.
@@ -116,7 +109,7 @@ class BatchWriter:
             embedder.interrupt()  # vectors of the current group are not needed any more
         self._pool.shutdown(cancel_futures=True)
         if error is None or isinstance(error, (KeyboardInterrupt, ModelError)):
-            self._store.settle_graph(wait=False)  # a second Ctrl-C ends it, and the next run does it again
+            self._store.finish_load()  # a second Ctrl-C ends it, and the next run does it again
 
     def submit(self, plans: Sequence[Plan]) -> None:
         """Start to embed a group; write earlier groups if that is due or too many texts are pending."""
@@ -175,16 +168,10 @@ class BatchWriter:
         while self._pending and self._pending[0].batches.done() and self._pending[0].batches.exception() is None:
             groups.append(self._pending.popleft())
             batches += groups[-1].batches.result()
-        self._write(batches)
+        self._store.write(*batches, defer_indexes=self._is_first_load)
         self._written = time.monotonic()
         for group in groups:
             self._count_written(group)
-
-    def _write(self, batches: Sequence[Batch]) -> None:
-        """Write documents: one transaction for each part of the namespace."""
-        found = {batch.document.id: batch for batch in batches}
-        for ids in self._store.divide(list(found)):
-            self._store.write(*(found[id] for id in ids))
 
     def _count_written(self, group: _PendingGroup) -> None:
         self._pending_texts -= group.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,7 +19,7 @@ from weft.index.plan import Draft, Plan, Prepared, compare, make_plan
 from weft.index.progress import Step
 from weft.index.run import extract_group
 from weft.load.file_reader import LoadError
-from weft.records import Batch, DocumentInfo, Done, Job, JobResult, Usage
+from weft.records import DocumentInfo, Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Worker:
                         is_idle = not self._index_claimed(stop, once=until == "once")
                         has_claims = stop.is_set()
                         if is_idle and idle_s == MIN_IDLE_S:
-                            self._store.settle_graph(wait=False)
+                            self._store.finish_load()
                         if until == "once" or (is_idle and until == "empty" and self._is_empty()):
                             break
                         if is_idle and idle_s == MAX_IDLE_S and not has_warned:
@@ -237,19 +237,7 @@ class Worker:
                 )
                 for place, (job, plan) in enumerate(group)
             }
-        except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
-            self._write_one_by_one(group, error)
-            return
-        found = {batch.document.id: (item, batch) for item, batch in zip(group, batches, strict=True)}
-        for ids in self._store.divide(list(found)):
-            self._write_part([found[id] for id in ids], results)
-
-    def _write_part(self, part: Sequence[tuple[tuple[Job, Plan], Batch]], results: Mapping[str, JobResult]) -> None:
-        """Write documents and finish their jobs in one transaction; if that fails, one by one."""
-        group = [item for item, _ in part]
-        try:
-            done = Done(worker=self.name, results={job.id: results[job.id] for job, _ in group})
-            self._store.write(*(batch for _, batch in part), done=done)
+            self._store.write(*batches, done=Done(worker=self.name, results=results))
         except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
             self._write_one_by_one(group, error)
             return

@@ -38,7 +38,6 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
         store.write_model(model)
     done = 0
     while True:
-        store.settle_graph()  # names of documents that the graph lacks need vectors too
         while ids := store.find_unembedded(card.fingerprint, limit=TEXTS_PER_TRANSACTION):
             texts = _read_texts(store, ids)
             vectors = embedder.embed(list(texts.values()))

@@ -103,12 +103,6 @@ class StoreStats:
     """Keyword search: `exact`, or an index."""
     entity_search: str = "exact"
     """Vector search over the entities of facts: `exact`, or an index."""
-    parts: int = 1
-    """Number of parts that the text is divided into."""
-    waiting_documents: int = 0
-    """Documents that are not up to date in the graph: of several parts, or of a first load that was killed."""
-    waiting_chunks: int = 0
-    """Chunks of these documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,12 +121,9 @@ class Jobs:
         total: int,
         size: int,
         cleanup: Callable[[], None],
-        wait_graph: bool = False,
     ) -> Job:
         """
         Start a job with `size` bytes of request data. `cleanup` runs when it ends, also after a failure.
-
-        With `wait_graph` it ends when the graph has its documents.
 
         Raises `Refused` (503) during shutdown or if unfinished jobs have too much data.
         """
@@ -139,7 +136,7 @@ class Jobs:
         self._jobs[job.id] = job
         for old in [id for id, known in self._jobs.items() if known.state in ENDED][: -self._options.max_jobs]:
             del self._jobs[old]
-        task = asyncio.get_running_loop().create_task(self._run(job, engine, items, cleanup, wait_graph))
+        task = asyncio.get_running_loop().create_task(self._run(job, engine, items, cleanup))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return job
@@ -186,14 +183,12 @@ class Jobs:
         fits = sum(pending) + size <= MAX_PENDING_UPLOADS * self._options.max_upload_bytes
         return not pending or (fits and len(pending) < self._options.max_jobs)
 
-    async def _run(self, job: Job, engine: Engine, items: Items, cleanup: Callable[[], None], wait_graph: bool) -> None:
+    async def _run(self, job: Job, engine: Engine, items: Items, cleanup: Callable[[], None]) -> None:
         try:
             async with self._turns[job.namespace]:
                 job.state = "running"
                 job.notify()
                 state = await self._index(job, engine, items)
-                if wait_graph and state == "done":
-                    await self._threads.store(lambda: engine.store.settle_graph())
                 job.end(state)
         except WeftError as error:
             job.end("interrupted" if self.is_stopping else "failed", refusal(error))

@@ -119,7 +119,6 @@ class GivenDocuments(Given):
 
     documents: Annotated[list[GivenDocument], Field(min_length=1, max_length=10_000)]
     background: bool = Field(False, description="True indexes as a job even if the list is short.")
-    wait_graph: bool = Field(False, description="True waits until the graph has the documents (several parts).")
 
 
 class GivenStatement(Given):
@@ -556,9 +555,6 @@ class StatsOut(BaseModel):
     relations: int
     facts: int
     generation: int
-    parts: int
-    waiting_documents: int
-    waiting_chunks: int
     models: list[ModelOut]
     confidence: dict[str, Any]
     notes: list[str]

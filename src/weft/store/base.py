@@ -141,31 +141,20 @@ class StoreReader(Protocol):
 
 
 class StoreWriter(Protocol):
-    """Write access to one namespace. Each call is one transaction, but for the graph of several parts."""
+    """Write access to one namespace. Each call is one transaction."""
 
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
+    def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
         """
         Replace documents by the content of the batches: all of them or none.
+
+        With `defer_indexes`, an index that a large namespace needs is created only by a later write or `finish_load`.
 
         With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
         of them. Other jobs of these documents are older than the batches and are deleted.
         """
 
-    def settle_graph(self, *, wait: bool = True) -> None:
-        """
-        Add to the graph what writes have left out until now, and create missing indexes, also for a process that was
-        killed.
-
-        Without `wait`, return at once if another process does so in a namespace with several parts. It ends a run of
-        writes: a SQLite file that has at least doubled is rewritten without gaps.
-        """
-
-    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
-        """
-        Return documents in groups that are best written by one transaction each: by part, in any order.
-
-        Writers of different parts do not wait for each other. A namespace with one part has one group.
-        """
+    def finish_load(self) -> None:
+        """End a run of writes: create missing indexes, and rewrite a SQLite file that has at least doubled."""
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents, everything derived from them and their jobs; return how many documents existed."""
@@ -270,14 +259,6 @@ class Database(Protocol):
 
     def namespaces(self) -> list[str]:
         """Return the names of the namespaces with content, sorted. Raises `AccessDenied`."""
-
-    def create(self, namespace: str, *, parts: int) -> None:
-        """
-        Create a namespace whose text is divided into parts. It does nothing if the namespace exists with these parts.
-
-        The first write creates a missing namespace with one part. Raises `InputError` if the namespace exists with
-        another number of parts, or if this store cannot divide namespaces.
-        """
 
     def drop(self, namespace: str) -> bool:
         """Delete a namespace with all its content; return True if it existed."""

@@ -239,7 +239,6 @@ def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "relations": relations,
         "facts": engine.memory.stats()["facts"],
         **({"embedder": active} if active else {}),
-        **({"waiting_documents": stats.waiting_documents} if stats.waiting_documents else {}),
     }
 
 

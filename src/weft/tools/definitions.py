@@ -219,7 +219,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         description="Count documents, entities and facts, and report search problems.",
         answer={
             name: {"type": "integer"}
-            for name in ("documents", "chunks", "entities", "relations", "facts", "waiting_documents")
+            for name in ("documents", "chunks", "entities", "relations", "facts")
         }
         | {"namespace": TEXT, "embedder": TEXT},
         certain=("documents", "facts"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +38,6 @@ STDIN_SOURCE = "stdin:text"
 @click.option(
     "--graph/--no-graph", default=None, help="Extract a graph, or skip extraction (default: graph.extractor)."
 )
-@click.option("--wait-graph", is_flag=True, help="Wait until the graph has all documents (several parts).")
 @llm_options
 @click.option("-y", "--yes", is_flag=True, help="Accept the cost of the language model, up to the limits.")
 @click.option("--dry-run", is_flag=True, help="Print the work and its cost; write and send nothing.")
@@ -58,7 +55,6 @@ def index(
     prune: bool,
     watch: bool,
     workers: int,
-    wait_graph: bool,
     yes: bool,
     dry_run: bool,
     source: str | None,
@@ -76,7 +72,7 @@ def index(
     if is_git and ("-" in paths or watch or dry_run or workers != 1):
         raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
     _check_inputs(paths, watch=watch)
-    with session.open(must_exist=False, **_overrides(session, **options)) as engine, _settling(engine, wait_graph):
+    with session.open(must_exist=False, **_overrides(session, **options)) as engine:
         if dry_run:
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
             return
@@ -107,14 +103,6 @@ def _check_inputs(paths: tuple[str, ...], *, watch: bool) -> None:
         from weft.load.folder import check_paths
 
         check_paths([Path(path) for path in paths])
-
-
-@contextmanager
-def _settling(engine: Engine, wait_graph: bool) -> Iterator[None]:
-    """Wait for the graph after the block if that is wanted."""
-    yield
-    if wait_graph:
-        engine.store.settle_graph()
 
 
 def _overrides(

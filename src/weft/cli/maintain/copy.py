@@ -22,9 +22,8 @@ MAX_LISTED_DIFFERENCES = 20
 @click.option("--from", "source", metavar="FILE|DSN", help="Source store (default: the current one).")
 @click.option("--to", "target", metavar="FILE|DSN", required=True, help="Target store; created if missing.")
 @click.option("--all", "every", is_flag=True, help="All namespaces (default: the current one).")
-@click.option("--parts", type=int, metavar="N", help="Create the namespaces in the target with N parts (PostgreSQL).")
 @click.option("--prune", is_flag=True, help="Delete data from the target that the source does not have.")
-def copy(session: Session, source: str | None, target: str, every: bool, parts: int | None, prune: bool) -> int:
+def copy(session: Session, source: str | None, target: str, every: bool, prune: bool) -> int:
     """
     Copy namespaces to another store.
 
@@ -34,7 +33,7 @@ def copy(session: Session, source: str | None, target: str, every: bool, parts: 
     """
     from weft.config import shown
 
-    receipts = _copy(session, source, target, every=every, parts=parts, prune=prune)
+    receipts = _copy(session, source, target, every=every, prune=prune)
     if session.as_json:
         from dataclasses import asdict
 
@@ -45,9 +44,7 @@ def copy(session: Session, source: str | None, target: str, every: bool, parts: 
     return 1 if any(receipt.differences for receipt in receipts) else 0
 
 
-def _copy(
-    session: Session, source: str | None, target: str, *, every: bool, parts: int | None, prune: bool
-) -> list[CopyReceipt]:
+def _copy(session: Session, source: str | None, target: str, *, every: bool, prune: bool) -> list[CopyReceipt]:
     from weft.admin.copy import copy_namespaces
 
     settings = session.settings()
@@ -64,7 +61,6 @@ def _copy(
             target,
             settings=settings,
             namespaces=() if every else (settings.store.namespace,),
-            parts=parts,
             prune=prune,
             on_start=on_start,
             on_step=lambda count: bar.advance(count, extra=count),

@@ -87,10 +87,9 @@ def _print_types(title: str, counts: dict[str, int]) -> None:
 
 @verb()
 @click.option("--drop", metavar="NAME", help="Delete a namespace and everything in it.")
-@click.option("--parts", type=int, metavar="N", help="Create the current namespace with N parts (PostgreSQL).")
 @click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
-def namespaces(session: Session, drop: str | None, parts: int | None, yes: bool) -> None:
-    """List, create and drop namespaces."""
+def namespaces(session: Session, drop: str | None, yes: bool) -> None:
+    """List and drop namespaces."""
     from weft.context.serialise import stats_to_dict
 
     with session.open(notes_namespace=False) as engine:
@@ -99,9 +98,6 @@ def namespaces(session: Session, drop: str | None, parts: int | None, yes: bool)
                 require_consent(f"delete everything in namespace {drop!r}?")
             if not engine.database.drop(drop):
                 raise click.ClickException(f"unknown namespace {drop!r}: run `weft namespaces` to list all namespaces")
-            return
-        if parts is not None:
-            engine.database.create(engine.settings.store.namespace, parts=parts)
             return
         rows = [(name, _reachable_stats(engine.database.store(name))) for name in engine.database.namespaces()]
     if session.as_json:

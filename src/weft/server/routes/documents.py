@@ -116,11 +116,9 @@ async def add_documents(caller: Writer, given: GivenDocuments, request: Request)
     items = caller.engine.prepare(texts, parsers=caller.state.parsers)
     if given.background or len(texts) > caller.engine.settings.server.max_inline_documents:
         size = len(await request.body())
-        job = caller.state.jobs.start(
-            caller.engine, items, total=len(texts), size=size, cleanup=_no_cleanup, wait_graph=given.wait_graph
-        )
+        job = caller.state.jobs.start(caller.engine, items, total=len(texts), size=size, cleanup=_no_cleanup)
         return _started(job)
-    return await _added(caller, items, wait_graph=given.wait_graph)
+    return await _added(caller, items)
 
 
 @router.post(UPLOADS, status_code=202, response_model=JobOut, responses=documented(401, 415), openapi_extra=FORM)
@@ -191,12 +189,10 @@ def _texts(given: GivenDocuments) -> list[TextInput]:
     ]
 
 
-async def _added(caller: Caller, items: Iterator[Prepared | Skipped], *, wait_graph: bool) -> JSONResponse:
+async def _added(caller: Caller, items: Iterator[Prepared | Skipped]) -> JSONResponse:
     threads = caller.state.threads
     prepared = await threads.parse_now(lambda: list(items), namespace=caller.namespace)
     receipt = await threads.write(lambda: caller.engine.add_prepared(prepared))
-    if wait_graph:
-        await threads.write(lambda: caller.engine.store.settle_graph())
     return JSONResponse(receipt_to_dict(receipt), status_code=201)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, count_mentions, find_mentions, find_sentence, required_terms
+from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, find_mentions, find_sentence, required_terms
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import (
     KIND_RANKS,
@@ -34,7 +34,7 @@ from weft.store.shared.merging import (
     pair_tie_rank,
     strongest_mentions,
 )
-from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, is_searched
+from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone, is_searched
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.text.ids import entity_id, fact_entity_id
 
@@ -369,7 +369,11 @@ class MemoryGraph:
         groups = choose_terms(key, counts)
         possible = [id for id, item in self._chunks.items() if all(item.terms.keys() & group for group in groups)]
         examined = sorted(possible)[:MAX_EXAMINED_CHUNKS] if groups else []
-        found = {id: count_mentions(self._chunks[id].chunk.text, [key]).get(key, 0) for id in examined}
+        found = {}
+        for id in examined:
+            others = ((other, m.count) for (other, chunk), m in self._derived.mentions.items() if chunk == id)
+            longer = [(other, count) for other, count in others if other != key and self._derived.sentences[other, id]]
+            found[id] = count_alone(self._chunks[id].chunk.text, key, longer=longer)
         return {id: count for id, count in found.items() if count}
 
     def _keys_of(self, id: str) -> list[str]:

@@ -43,7 +43,6 @@ from weft.store.memory.jobs import JobRow, MemoryJobs
 from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
-from weft.store.shared.part_count import check_one_part
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.shared.unembedded import find_missing_vectors
 
@@ -138,9 +137,6 @@ class MemoryDatabase:
     def namespaces(self) -> list[str]:
         return sorted(name for name, content in self._contents.items() if content.documents or content.facts.facts)
 
-    def create(self, namespace: str, *, parts: int) -> None:
-        check_one_part(parts)
-
     def drop(self, namespace: str) -> bool:
         content = self._contents.pop(namespace, None)
         return content is not None and content.generation > 0
@@ -228,13 +224,10 @@ class MemoryStore:
             ),
         )
 
-    def settle_graph(self, *, wait: bool = True) -> None:
-        """Do nothing: the graph is derived when it is read."""
+    def finish_load(self) -> None:
+        """Do nothing: there are no indexes."""
 
-    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
-        return [list(document_ids)]
-
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
+    def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
         active = self._content.active()
         if any((active.fingerprint if active else "") != batch.model for batch in batches):
             raise SchemaMismatch(

@@ -6,19 +6,16 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable, WeftError
-from weft.records import Batch
 from weft.store.postgres import schema, vectors
 from weft.store.postgres.failures import (
     connection_lost,
@@ -32,10 +29,7 @@ from weft.store.postgres.failures import (
     writer_busy,
 )
 from weft.store.postgres.filters import KeptFilters
-from weft.store.postgres.index.registry import ReadIndexes
-from weft.store.postgres.outbox import MAX_SETTLED_CHUNKS, settle_all
-from weft.store.postgres.part_readers import MAX_PART_READERS, PartReaders, ReaderThreads
-from weft.store.postgres.parts import PartedSession
+from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import read_models
 
@@ -76,19 +70,16 @@ class Connections:
     Reading transactions see a snapshot. Writers of one namespace wait for each other at its row.
     """
 
-    def __init__(self, dsn: str, *, replica: str = "", index_folder: Path | None = None) -> None:
-        """Read indexes of large namespaces are files in `index_folder`; None disables read indexes."""
+    def __init__(self, dsn: str, *, replica: str = "") -> None:
         self.where = display_address(dsn)
-        self.indexes = ReadIndexes(self, folder=index_folder, server=self.where) if index_folder else None
         self.has_citus = False
         """True if transaction settings must be propagated to Citus nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
         self._kept_filters: KeptFilters = {}
         self._local = threading.local()
-        self._pools: dict[tuple[str, int], ConnectionPool[psycopg.Connection[TupleRow]]] = {}
-        """Pools by address and size: one for transactions, one for readers of parts."""
-        self._reader_threads = ReaderThreads()
+        self._pools: dict[str, ConnectionPool[psycopg.Connection[TupleRow]]] = {}
+        """Pools by address."""
         self._lock = threading.Lock()
         self._closed = False
         self._replica = replica
@@ -97,14 +88,12 @@ class Connections:
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
         self._indexed_chunk_dimensions: set[int] = set()
-        self._deferred_chunks: dict[str, int] = {}
-        """Chunks that this process has written since it last settled the graph, by namespace."""
         self._growth: dict[str, int] = {}
         """Chunks to be written until the next refresh of the statistics, by namespace."""
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
-    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[PartedSession]:
+    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[PostgresSession]:
         """
         Open a session whose statements all see the same state.
 
@@ -112,12 +101,12 @@ class Connections:
         """
         return self._read_replica(namespace) if may_lag else self._read(namespace)
 
-    def scan(self, namespace: str = "") -> AbstractContextManager[PartedSession]:
+    def scan(self, namespace: str = "") -> AbstractContextManager[PostgresSession]:
         """Open a reading session for whole tables; the server chooses the pages that stay in memory."""
         return self._read(namespace)
 
     @contextmanager
-    def _read(self, namespace: str) -> Iterator[PartedSession]:
+    def _read(self, namespace: str) -> Iterator[PostgresSession]:
         if self._current is not None:
             with self._bound(self._current, namespace) as session:
                 yield session
@@ -126,88 +115,48 @@ class Connections:
             yield session
 
     @contextmanager
-    def _read_replica(self, namespace: str) -> Iterator[PartedSession]:
+    def _read_replica(self, namespace: str) -> Iterator[PostgresSession]:
         with ExitStack() as stack:
             yield self._enter_replica(stack, namespace) or stack.enter_context(self._read(namespace))
 
     @contextmanager
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
-    ) -> Iterator[PartedSession]:
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+    ) -> Iterator[PostgresSession]:
         """
         Open a session that is committed unless an exception is raised.
 
         Without `exclusive`, the session does not wait for other writers of the namespace; its statements must skip
-        locked rows. Without `settled`, it does not wait for writers of documents in several parts, and the graph may
-        lag behind their text. With `nested`, use the current transaction of this thread, if any.
+        locked rows. With `nested`, use the current transaction of this thread, if any. With `defer_indexes`, a large
+        namespace may stay without an index of its vectors, which `create_indexes` adds: vectors are inserted into an
+        index one by one, which takes several times as long as building it.
         """
         if nested and self._current is not None:
             with self._read(namespace) as session:
                 yield session
             return
         is_locking = bool(namespace) and exclusive
-        with self._changing(namespace, is_counted=is_locking) as session:
-            if is_locking:
-                self._take_locks(session, namespace, lambda: session.lock(namespace))
-            if is_locking and settled and session.part_names(namespace):
-                self._take_locks(session, namespace, lambda: session.lock_all(namespace))
-                settle_all(session, namespace)
-            yield session
-
-    @contextmanager
-    def write_documents(
-        self, namespace: str, ids: Collection[str], *, defer_indexes: bool = False
-    ) -> Iterator[PartedSession]:
-        """
-        Open a session that may write documents to the parts that have them, or to a namespace with one part.
-
-        Writers of other parts do not wait. With `defer_indexes`, a large namespace may stay without an index of its
-        vectors, which `create_indexes` adds: vectors are inserted into an index one by one, which takes several times
-        as long as building it.
-        """
-        with self._changing(namespace, is_counted=True, defer_indexes=defer_indexes) as session:
-            self._take_locks(session, namespace, lambda: session.lock_documents(namespace, ids))
-            yield session
-
-    def defer(self, namespace: str, batches: Sequence[Batch]) -> bool:
-        """Return True if the graph of written documents may wait: this process has not deferred too many before."""
-        chunks = self._deferred_chunks.get(namespace, 0) + sum(len(batch.chunks) for batch in batches)
-        may_wait = chunks <= MAX_SETTLED_CHUNKS
-        self._deferred_chunks[namespace] = chunks if may_wait else 0
-        return may_wait
-
-    @contextmanager
-    def settle(self, namespace: str, *, wait: bool) -> Iterator[PartedSession | None]:
-        """Open a session that has locked the home of a namespace; without `wait`, None if another one has."""
-        self._deferred_chunks.pop(namespace, None)
-        with self._changing(namespace, is_counted=True, defer_indexes=True) as session:
-            if wait:
-                self._take_locks(session, namespace, lambda: session.lock(namespace))
-            yield session if wait or session.run("try_namespace", {"name": namespace}) else None
-
-    @contextmanager
-    def _changing(self, namespace: str, *, is_counted: bool, defer_indexes: bool = False) -> Iterator[PartedSession]:
-        """Open a session that is committed; afterwards refresh indexes, statistics and the known generation."""
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+            if is_locking:
+                self._lock_namespace(session, namespace)
             yield session
+            generation = _generation(session, namespace) if is_locking and self._replica else None
             is_grown = self._has_grown(session, namespace)
             has_to_index = not defer_indexes and session.total_chunks > vectors.MAX_EXACT_ROWS
             dimensions = self._unindexed_dimensions(session, namespace) if has_to_index else set()
+        if generation is not None:
+            # A dropped namespace may be created again with smaller generations: never read it from the replica.
+            self._written_generations[namespace] = (
+                max(generation, self._written_generations.get(namespace, 0)) if generation else math.inf
+            )
         if dimensions:
             self._try_index_chunks(dimensions)
         if is_grown and not self.has_citus:  # there, each node analyses its shards by itself
             with self.bare() as db:
                 db.execute(ANALYZE)
-        if is_counted and self._replica:
-            with self._read(namespace) as session:  # after the commit: writers of other parts count as well
-                generation = _generation(session, namespace)
-            # A dropped namespace may be created again with smaller generations: never read it from the replica.
-            self._written_generations[namespace] = (
-                max(generation, self._written_generations.get(namespace, 0)) if generation else math.inf
-            )
 
     @contextmanager
-    def try_write(self, namespace: str = "") -> Iterator[PartedSession | None]:
+    def try_write(self, namespace: str = "") -> Iterator[PostgresSession | None]:
         """Open a writing session; None if another writer is active or this thread already has a session."""
         if self._current is not None:
             yield None
@@ -215,19 +164,19 @@ class Connections:
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
-    def _take_locks(self, session: PartedSession, namespace: str, take: Callable[[], None]) -> None:
-        """Take locks, and wait at most for the limit."""
+    def _lock_namespace(self, session: PostgresSession, namespace: str) -> None:
+        """Exclude other writers of a namespace, and wait for them at most for the limit."""
         start = time.monotonic()
         try:
             session.limit_statements(MAX_LOCK_SECONDS)
-            take()
+            session.lock(namespace)
             session.unlimit_statements()
         except psycopg.errors.QueryCanceled as error:
             if time.monotonic() - start < MAX_LOCK_SECONDS:
                 raise  # a shorter limit of the server
             raise writer_busy(self.where, namespace, MAX_LOCK_SECONDS) from error
 
-    def _has_grown(self, session: PartedSession, namespace: str) -> bool:
+    def _has_grown(self, session: PostgresSession, namespace: str) -> bool:
         """Return True if the planner's statistics are outdated after this transaction."""
         if session.added_chunks <= 0:
             return False
@@ -261,7 +210,7 @@ class Connections:
         if dimensions:
             self._index_chunks(dimensions)
 
-    def _unindexed_dimensions(self, session: PartedSession, namespace: str) -> set[int]:
+    def _unindexed_dimensions(self, session: PostgresSession, namespace: str) -> set[int]:
         """
         Return the dimensions of a large namespace for which there may be no index of chunk vectors.
 
@@ -300,10 +249,7 @@ class Connections:
                 raise not_administrator(self.where, db.info.user, action)
 
     def close(self) -> None:
-        """Stop filling read indexes, and close all pools."""
-        if self.indexes:
-            self.indexes.close()
-        self._reader_threads.close()
+        """Close all pools."""
         with self._lock:
             self._closed = True
             while self._pools:
@@ -311,7 +257,7 @@ class Connections:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _enter_replica(self, stack: ExitStack, namespace: str) -> PartedSession | None:
+    def _enter_replica(self, stack: ExitStack, namespace: str) -> PostgresSession | None:
         """Begin a reading transaction on the replica; None inside a transaction or if the replica cannot be used."""
         if self._current is not None or not self._replica or time.monotonic() < self._replica_paused_until:
             return None
@@ -330,77 +276,50 @@ class Connections:
             return None
 
     @property
-    def _current(self) -> PartedSession | None:
-        found: PartedSession | None = getattr(self._local, "session", None)
+    def _current(self) -> PostgresSession | None:
+        found: PostgresSession | None = getattr(self._local, "session", None)
         return found
 
     @contextmanager
-    def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PartedSession]:
+    def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
         if self._current is not None:
             message = "cannot open a write transaction inside another transaction of the same thread"
             raise StoreError(message, hint="end the outer transaction first")
         is_committing = False
-        with self._connection(dsn, begin, MAX_CONNECTIONS) as db:
-            readers = self._part_readers(db, dsn) if begin == BEGIN_READ else None
-            session = self._session(db, begin, readers)
+        with self._connection(dsn, begin) as db:
+            session = self._session(db, begin)
             try:
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
                     if begin == BEGIN_WRITE:
-                        session.write_log()
                         session.send_new_rows()
                 session.end_sent()
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
             except psycopg.Error as error:
-                if is_lost(error, db) or (readers and any(reader.is_closed() for reader in readers.sessions.values())):
+                if is_lost(error, db):
                     raise connection_lost(display_address(dsn), error, is_committing=is_committing) from error
                 if node := failed_node(error):
                     raise node_unreachable(display_address(dsn), node, namespace) from error
                 raise
             finally:
                 self._local.session = None
-                if readers:
-                    readers.close()
                 with suppress(psycopg.Error):
                     session.end_sent()
                 _roll_back(db)
 
-    def _session(
-        self, db: psycopg.Connection[TupleRow], begin: str, readers: PartReaders[PartedSession] | None = None
-    ) -> PartedSession:
-        is_snapshot = begin == BEGIN_READ
-        return PartedSession(
+    def _session(self, db: psycopg.Connection[TupleRow], begin: str) -> PostgresSession:
+        return PostgresSession(
             db,
             samples=self._samples,
             kept_filters=self._kept_filters,
-            is_snapshot=is_snapshot,
+            is_snapshot=begin == BEGIN_READ,
             has_citus=self.has_citus,
-            indexes=self.indexes,
-            readers=readers,
         )
 
-    def _part_readers(self, db: psycopg.Connection[TupleRow], dsn: str) -> PartReaders[PartedSession]:
-        """Return the readers of parts for a transaction; none is opened yet."""
-
-        def export() -> str:
-            found = db.execute("SELECT pg_export_snapshot()").fetchone()
-            return str(found[0]) if found else ""
-
-        @contextmanager
-        def open_reader(snapshot: str) -> Iterator[PartedSession]:
-            with self._connection(dsn, BEGIN_READ, MAX_PART_READERS) as own:
-                try:
-                    own.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot), prepare=False)
-                    yield self._session(own, BEGIN_READ)
-                finally:
-                    _roll_back(own)
-
-        return PartReaders(self._reader_threads, export_snapshot=export, open_reader=open_reader)
-
     @contextmanager
-    def _bound(self, session: PartedSession, namespace: str) -> Iterator[PartedSession]:
+    def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
         """Bind a session to a namespace for row security; restore the previous namespace afterwards."""
         before = self._local.namespace
         if not namespace or namespace == before:
@@ -413,47 +332,47 @@ class Connections:
             if before and session.is_usable():
                 self._bind(session, before)
 
-    def _bind(self, session: PartedSession, namespace: str) -> None:
+    def _bind(self, session: PostgresSession, namespace: str) -> None:
         session.bind(namespace)
         self._local.namespace = namespace
 
     @contextmanager
-    def _connection(self, dsn: str, begin: str, size: int) -> Iterator[psycopg.Connection[TupleRow]]:
+    def _connection(self, dsn: str, begin: str) -> Iterator[psycopg.Connection[TupleRow]]:
         """Take a connection from the pool and begin a transaction."""
         if self._closed:
             raise StoreError("the store is closed", hint="open the store again")
         with translated_errors(display_address(dsn)):
-            pool = self._pool(dsn, size)
+            pool = self._pool(dsn)
             try:
                 db = _begin(pool, begin)
             except PoolTimeout as error:
                 with psycopg.connect(
                     dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS
                 ):  # raises the actual error, which the pool hides
-                    raise pool_exhausted(display_address(dsn), size) from error
+                    raise pool_exhausted(display_address(dsn), MAX_CONNECTIONS) from error
             try:
                 yield db
             finally:
                 pool.putconn(db)
 
-    def _pool(self, dsn: str, size: int) -> ConnectionPool[psycopg.Connection[TupleRow]]:
+    def _pool(self, dsn: str) -> ConnectionPool[psycopg.Connection[TupleRow]]:
         with self._lock:
-            if (dsn, size) not in self._pools:
+            if dsn not in self._pools:
                 with psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS):
                     pass  # raises the reason of a failure; a pool would keep trying
-                self._pools[dsn, size] = ConnectionPool(
+                self._pools[dsn] = ConnectionPool(
                     dsn,
                     kwargs={"autocommit": True},
                     min_size=0,
-                    max_size=size,
+                    max_size=MAX_CONNECTIONS,
                     timeout=MAX_WAIT_SECONDS,
                     configure=_configure,
                     open=True,
                 )
-            return self._pools[dsn, size]
+            return self._pools[dsn]
 
 
-def _generation(session: PartedSession, namespace: str) -> float:
+def _generation(session: PostgresSession, namespace: str) -> float:
     """Return the generation of a namespace, which grows with every write; 0 for an unknown namespace."""
     rows = session.run("find_namespace", {"name": namespace})
     _, generation, *_ = rows[0] if rows else ("", 0)

@@ -10,14 +10,11 @@ from weft.errors import InputError, StoreUnavailable
 from weft.records import ApiKey, Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
-from weft.store.postgres.part_names import SEPARATOR
-from weft.store.postgres.parts import PartedSession
-from weft.store.postgres.store import PostgresStore
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
-from weft.store.shared.part_count import check_parts, check_same_parts
+from weft.store.relational.store import RelationalStore
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +46,8 @@ class PostgresKeys(RelationalKeys):
 class PostgresDatabase:
     """Database on a server or a Citus cluster. An empty database gets its tables when it is first opened."""
 
-    def __init__(self, dsn: str, *, replica: str = "", index_folder: Path | None = None) -> None:
-        """Servers keep read indexes in `index_folder`; None disables them."""
-        self._connections = Connections(dsn, replica=replica, index_folder=index_folder)
+    def __init__(self, dsn: str, *, replica: str = "") -> None:
+        self._connections = Connections(dsn, replica=replica)
         try:
             with self._connections.bare() as db:
                 schema.prepare(db, where=self._connections.where)
@@ -68,14 +64,11 @@ class PostgresDatabase:
     def keys(self) -> PostgresKeys:
         return PostgresKeys(self._connections)
 
-    def store(self, namespace: str) -> PostgresStore:
-        if SEPARATOR in namespace:
-            raise InputError(f"invalid namespace {namespace!r}", hint="use printable characters")
-        return PostgresStore(self._connections, namespace=namespace)
+    def store(self, namespace: str) -> RelationalStore:
+        return RelationalStore(self._connections, namespace=namespace)
 
     def prefetch(self, *, resident: bool = False) -> None:
-        if resident and self._connections.indexes:
-            self._connections.indexes.start()
+        return
 
     def namespaces(self) -> list[str]:
         self._connections.require_administrator("list namespaces")
@@ -84,21 +77,10 @@ class PostgresDatabase:
             logger.warning("%s", line)
         return [name for name in names if self._has_content(name)]
 
-    def create(self, namespace: str, *, parts: int) -> None:
-        check_parts(parts)
-        with self._connections.write(namespace) as db:
-            if find_namespace(db, namespace) is None:
-                db.create(namespace, parts=parts)
-            else:
-                check_same_parts(namespace, db.count_parts(namespace), wanted=parts)
-
     def drop(self, namespace: str) -> bool:
-        with self._connections.write(namespace, settled=False) as db:
+        with self._connections.write(namespace) as db:
             db.run("delete_namespace", {"name": namespace})
-            dropped = db.changes() > 0
-        if self._connections.indexes:
-            self._connections.indexes.forget(namespace)
-        return dropped
+            return db.changes() > 0
 
     def check(self) -> list[Problem]:
         self._connections.require_administrator("check all namespaces")
@@ -114,18 +96,9 @@ class PostgresDatabase:
         return problems
 
     def _check_namespace(self, name: str) -> list[Problem]:
-        """
-        Find the problems of a namespace, without a lock if its rows can be read in one state.
-
-        They cannot if documents wait for the graph, or if parts are on several nodes of a cluster, since each node
-        has a snapshot of its own.
-        """
-        self.store(name).settle_graph()
         with self._connections.scan(name) as db:
-            if not db.last_entry() and not (self._connections.has_citus and db.part_names(name)):
-                return _find_problems(db, name)
-        with self._connections.write(name) as db:  # the graph is settled in this block
-            return _find_problems(db, name)
+            found = find_namespace(db, name)
+            return find_problems(db, name, name, chunks=found.chunks, length=found.length) if found else []
 
     def compare(self) -> list[Problem]:
         return []  # indexes of the server are part of its transactions
@@ -153,8 +126,6 @@ class PostgresDatabase:
         with self._connections.bare() as db:
             for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():
                 db.execute(f'VACUUM (ANALYZE) weft."{table}"')
-        if self._connections.indexes:
-            self._connections.indexes.clear()
 
     def close(self) -> None:
         self._connections.close()
@@ -180,11 +151,3 @@ class PostgresDatabase:
                 return bool(db.one("has_content", {"namespace": name}))
         except StoreUnavailable:
             return True
-
-
-def _find_problems(db: PartedSession, name: str) -> list[Problem]:
-    found = find_namespace(db, name)
-    if found is None:
-        return []
-    problems = find_problems(db, name, name, chunks=found.chunks, length=found.length)
-    return db.find_part_problems(name) + problems

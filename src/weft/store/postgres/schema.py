@@ -1,5 +1,5 @@
 """
-Tables of a PostgreSQL server: creation, distribution over Citus nodes, migration and vector indexes.
+Tables of a PostgreSQL server: creation, distribution over Citus nodes, and vector indexes.
 
 `namespace` is the first column of every key, so all rows of a namespace can live on one node:
 
@@ -24,11 +24,6 @@ not to roles with BYPASSRLS. The owner and its members may in addition read name
     weft.count_keys    number of keys
 
 Partitions have row security without a policy, so that they can only be reached through their table.
-
-A migration runs one statement per transaction and records its place in `weft.schema_version (version, step)`:
-
-    version 1, step 0 → 0002_jobs.sql: statement 1 → version 1, step 1 → killed
-    weft db migrate   → statement 2 → version 1, step 2 → version 2, step 0
 """
 
 from __future__ import annotations
@@ -36,23 +31,21 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
-from pgvector.psycopg import register_vector
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
-from weft.store.postgres.buckets.bucket_checks import fill_buckets
-from weft.store.postgres.outbox import divide_name_vectors
-from weft.store.postgres.parts import PartedSession
-from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
-from weft.store.sql_files import load_migrations, load_schema
+from weft.store.sql_files import load_schema
 
 logger = logging.getLogger(__name__)
+
+VERSION = 18
+"""Version of the tables. Weft 0.2 had versions 1 to 17."""
 
 LOCK_KEY = 0x57454654
 """`WEFT`: key of the advisory lock that changes of tables take."""
@@ -62,18 +55,6 @@ MIN_PGVECTOR_VERSION = (0, 8)
 
 MIN_SERVER_VERSION = 140000
 """PostgreSQL 14, as `server_version_num`."""
-
-ROW_SECURITY_VERSION = 4
-"""Schema version from which partitions have row security too."""
-
-POSTINGS_VERSION = 11
-"""Schema version from which postings are packed."""
-
-BUCKETS_VERSION = 16
-"""Schema version from which the graph of several parts is in buckets."""
-
-NAME_VECTORS_VERSION = 17
-"""Schema version from which vectors of names of several parts are in the parts."""
 
 MAX_BUILD_BYTES = 1 << 30
 """
@@ -101,11 +82,6 @@ class ServerState:
     """Version of pgvector; empty if it is not installed."""
 
 
-def newest() -> int:
-    """Return the schema version of this package."""
-    return max(load_migrations("postgres"))
-
-
 def read_state(db: psycopg.Connection[TupleRow]) -> ServerState:
     """Return the state of a server."""
     extensions: dict[str, str] = dict(db.execute("SELECT extname, extversion FROM pg_extension").fetchall())
@@ -121,27 +97,23 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     if version == 0:
         create(db, where=where)
         return
-    _refuse_newer(version, where=where)
-    _require_coordinator(db, where=where)
-    if version < newest():
+    if version > VERSION:
         raise SchemaMismatch(
-            f"{where} has schema {version}, but this version needs {newest()}",
-            hint="stop all processes that use it, then run weft db migrate",
+            f"{where} was created by a newer Weft (schema {version}, this version supports {VERSION})",
+            hint="run pip install --upgrade weft-search",
         )
+    if version < VERSION:
+        raise SchemaMismatch(
+            f"{where} was made by Weft 0.2 (schema {version}, this version needs {VERSION})",
+            hint="index the documents again into another database; for facts and edits see docs/upgrading.md",
+        )
+    _require_coordinator(db, where=where)
 
 
 def _require_coordinator(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     """Raise `StoreUnavailable` on another node of a cluster: its numbers do not grow in the order of writes."""
     if is_distributed(db) and db.execute("SELECT groupid FROM pg_dist_local_group").fetchone() != (0,):
         raise StoreUnavailable(f"{where} is not the coordinator of its cluster", hint="set --db to the coordinator")
-
-
-def _refuse_newer(version: int, *, where: str) -> None:
-    if version > newest():
-        raise SchemaMismatch(
-            f"{where} was created by a newer Weft (schema {version}, this version supports {newest()})",
-            hint="run pip install --upgrade weft-search",
-        )
 
 
 def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0) -> bool:
@@ -159,36 +131,8 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
                     _distribute(db, _TABLE.findall(load_schema("postgres")))
                     state = ServerState(version=0, has_citus=False, pgvector=state.pgvector)
                 db.execute(statement)
-            db.execute("INSERT INTO weft.schema_version (version, step) VALUES (%s, 0)", [newest()])
+            db.execute("INSERT INTO weft.schema_version (version) VALUES (%s)", [VERSION])
     return True
-
-
-def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
-    """Run the missing migrations, one transaction per statement; return a description of each."""
-    done: list[str] = []
-    state = read_state(db)
-    if state.version == 0:
-        raise SchemaMismatch(f"{where} has no tables", hint="run weft db init")
-    _refuse_newer(state.version, where=where)
-    has_citus = state.has_citus
-    with _schema_lock(db), _as_owner(db):
-        for number, text in load_migrations("postgres").items():
-            version, step = db.execute("SELECT version, step FROM weft.schema_version").fetchone() or (0, 0)
-            if number <= version:
-                continue
-            for place, statement in enumerate(statements(text, vector_schema=_vector_schema(db)), start=1):
-                if place <= step:
-                    continue
-                with db.transaction():
-                    db.execute(statement)
-                    if has_citus and (table := _TABLE.match(statement)):
-                        _distribute(db, [table[1]])
-                    db.execute("UPDATE weft.schema_version SET step = %s", [place])
-            _complete(db, number, has_citus=has_citus)
-            db.execute("UPDATE weft.schema_version SET version = %s, step = 0", [number])
-            logger.info("migrated %s to schema %d", where, number)
-            done.append(f"schema {number}")
-    return done
 
 
 def statements(text: str, *, partitions: int = 0, vector_schema: str = "public") -> Iterator[str]:
@@ -295,7 +239,7 @@ def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
 
 def list_reachable_namespaces(db: psycopg.Connection[TupleRow]) -> tuple[list[str], list[str]]:
     """Return the namespaces of the Citus nodes that answer, and a line for each node that does not."""
-    asked = "SELECT coalesce(json_agg(namespace), '[]') FROM %s WHERE parts > 0"
+    asked = "SELECT coalesce(json_agg(namespace), '[]') FROM %s"
     rows = db.execute(
         "SELECT nodename, nodeport, success, result FROM run_command_on_placements('weft.namespace', %s)", [asked]
     ).fetchall()
@@ -334,68 +278,11 @@ def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None
             db.execute("SELECT create_distributed_table(%s, 'namespace', colocate_with => 'weft.namespace')", [table])
 
 
-def _complete(db: psycopg.Connection[TupleRow], version: int, *, has_citus: bool) -> None:
-    """Run the part of a migration that depends on the content of the database. It is idempotent."""
-    if version == ROW_SECURITY_VERSION:
-        _close_partitions(db)
-    if version == POSTINGS_VERSION:
-        _pack_postings(db, has_citus=has_citus)
-    if version == BUCKETS_VERSION:
-        _move_rows(db, fill_buckets, has_citus=has_citus)
-    if version == NAME_VECTORS_VERSION:
-        _move_rows(db, divide_name_vectors, has_citus=has_citus)
-        db.execute("VACUUM (ANALYZE) weft.entity_vector")
-
-
-def _pack_postings(db: psycopg.Connection[TupleRow], *, has_citus: bool) -> None:
-    """Build the postings of all namespaces from the terms of their chunks, one transaction per namespace."""
-    for (name,) in db.execute("SELECT namespace FROM weft.namespace ORDER BY 1").fetchall():
-        with db.transaction():
-            session = PostgresSession(db, samples={}, kept_filters={}, has_citus=has_citus)
-            session.bind(name)
-            db.execute("SELECT 1 FROM weft.namespace WHERE namespace = %s FOR UPDATE", [name])
-            session.rebuild_terms(name)
-
-
-def _move_rows(
-    db: psycopg.Connection[TupleRow], move: Callable[[PartedSession, str, Sequence[str]], None], *, has_citus: bool
-) -> None:
-    """Move rows of namespaces with several parts, one transaction per namespace; `move` gets the names of the parts."""
-    register_vector(db)
-    for (name,) in db.execute("SELECT namespace FROM weft.namespace WHERE parts > 1 ORDER BY 1").fetchall():
-        with db.transaction():
-            session = PartedSession(db, samples={}, kept_filters={}, has_citus=has_citus)
-            session.bind(name)
-            session.lock(name)
-            session.lock_all(name)
-            move(session, name, session.part_names(name))
-
-
-def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:
-    """Enable row security on partitions, which do not inherit it."""
-    partitions = "SELECT c.oid::regclass::text FROM pg_class AS c WHERE c.relispartition AND c.relkind = 'r' AND "
-    for (name,) in db.execute(f"{partitions} c.relnamespace = 'weft'::regnamespace ORDER BY 1").fetchall():
-        db.execute(f"ALTER TABLE {name} {CLOSED}")
-
-
 def _vector_schema(db: psycopg.Connection[TupleRow]) -> str:
     """Return the quoted schema of pgvector."""
     found = db.execute("SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'").fetchone()
     (name,) = found or ("public",)
     return str(name)
-
-
-@contextmanager
-def _as_owner(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
-    """Act as the owner of the tables, because new functions and policies must belong to the owner."""
-    asked = "SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = 'weft.schema_version'::regclass"
-    (owner,) = db.execute(asked).fetchone() or ("",)
-    db.execute(f"SET ROLE {owner}")
-    try:
-        yield
-    finally:
-        if not db.closed:
-            db.execute("RESET ROLE")
 
 
 def _without_comments(text: str) -> str:

@@ -17,28 +17,17 @@ from psycopg.rows import TupleRow
 
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
-from weft.store.postgres.change_log import TOUCHING, UNTRACKED, ChangeLog, LoggedTermChanges, Version
 from weft.store.postgres.filters import KeptFilters
-from weft.store.postgres.index.namespace_index import NamespaceIndex
-from weft.store.postgres.index.registry import ReadIndexes
 from weft.store.postgres.new_rows import STATEMENTS, NewRows
-from weft.store.postgres.part_names import SEPARATOR
 from weft.store.postgres.sent_statement import SentStatement
 from weft.store.postgres.snapshot import Snapshot
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, TermChanges
 from weft.store.shared.half_precision import round_to_half
-from weft.store.shared.merging import pair_tie_rank
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
-
-LOGGED = TOUCHING | UNTRACKED | {"write_vector_by_id"}
-"""Statements that the change log notes."""
-
-BINARY = frozenset({"indexed_vectors"})
-"""Streamed statements whose rows are sent in binary format."""
 
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
@@ -62,7 +51,6 @@ class PostgresSession:
         kept_filters: KeptFilters,
         is_snapshot: bool = False,
         has_citus: bool = False,
-        indexes: ReadIndexes | None = None,
     ) -> None:
         self._connection = db
         self._expected: vectors.Statement | None = None
@@ -76,8 +64,6 @@ class PostgresSession:
         self._has_citus = has_citus
         self._is_propagating = False
         """True if settings of the transaction are sent to the nodes of Citus."""
-        self._indexes = indexes if is_snapshot else None
-        """Read indexes; None in a transaction that can see changes."""
         self._snapshot = Snapshot(self._execute) if is_snapshot else None
         """None in a transaction that can see changes."""
         self.added_chunks = 0
@@ -85,8 +71,6 @@ class PostgresSession:
         self.total_chunks = 0
         """Chunks of the namespace after its last change in this transaction; 0 without a change."""
         self._new_rows = NewRows(self._draw_numbers)
-        self._log: dict[str, ChangeLog] = {}
-        """Changed chunks, by namespace."""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
@@ -121,13 +105,9 @@ class PostgresSession:
         return rows
 
     def _execute(self, name: str, values: Mapping[str, Any], *, dimension: int = 0) -> list[Row]:
-        if name in LOGGED:
-            values = self._log_of(values).values(name, values)
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
         rows = cursor.fetchall() if cursor.description else []
-        if name in LOGGED:
-            self._log_of(values).note(name, values, rows)
         if name == "touch_namespace" and rows:
             self.added_chunks += values["chunks"]
             self.total_chunks = rows[0][0]
@@ -163,8 +143,6 @@ class PostgresSession:
 
     def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
-            if name == "write_vector":
-                self._log_of(rows[0]).add(row["chunk"] for row in rows)
             with self._db.cursor() as cursor:
                 cursor.executemany(statement(name), rows)
                 self._count(cursor)
@@ -231,16 +209,9 @@ class PostgresSession:
     def namespace_key(self, name: str) -> str:
         return name
 
-    def count_parts(self, namespace: Namespace) -> int:
-        return 1
-
-    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        return 0, 0
-
     def state_of(self, namespace: Namespace) -> Hashable:
-        """Return a value that changes with the documents of a namespace; None if there is none."""
-        version = self._snapshot.version(str(namespace)) if self._snapshot else None
-        return (namespace, version) if version and version.stamp else None
+        """Return a value that changes with every write of a namespace; None outside a snapshot."""
+        return self._snapshot.state_of(str(namespace)) if self._snapshot else None
 
     def lock(self, name: str) -> None:
         self.run("lock_namespace", {"name": name})
@@ -252,54 +223,8 @@ class PostgresSession:
     def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
         self.run_many("write_nomination", rows)
 
-    @property
-    def packs_claims(self) -> bool:
-        return False
-
-    def packed_claims(self, namespace: Namespace, name: str) -> None:
-        return None
-
-    def tie_place(self, rank: int) -> int:
-        return rank
-
-    def pair_place(self, name: str, source: str, target: str) -> int:
-        return pair_tie_rank(name, source, target)
-
-    @property
-    def defers_graph(self) -> bool:
-        return False
-
-    @property
-    def postpones_rereads(self) -> bool:
-        return False
-
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Do nothing: the tables contain the keys."""
-
-    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
-        values = {"namespace": namespace, "chunks": json.dumps(sorted(chunks))}
-        for name in ("delete_chunk_mentions", "delete_chunk_claims") if chunks else ():
-            self.run(name, values)
-
-    def forget_entities(self, namespace: Namespace, numbers: Collection[int] | None = None) -> None:
-        if numbers is None:
-            for name in ("delete_mentions", "delete_relations"):
-                self.run(name, {"namespace": namespace})
-        elif numbers:
-            values = {"namespace": namespace, "entities": json.dumps(sorted(numbers))}
-            for name in ("delete_entity_mentions", "delete_outgoing_relations", "delete_incoming_relations"):
-                self.run(name, values)
-
-    # ── change log ──────────────────────────────────────────────────────────────────────────────
-
-    def _log_of(self, values: Mapping[str, Any]) -> ChangeLog:
-        return self._log.setdefault(str(values["namespace"]), ChangeLog())
-
-    def write_log(self) -> None:
-        """Log the changed chunks before a commit. A namespace with several parts has no read index and no log."""
-        for namespace, log in self._log.items():
-            if SEPARATOR not in namespace and self.count_parts(namespace) == 1:
-                log.write(self, namespace)
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -325,38 +250,18 @@ class PostgresSession:
         return None
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-        index = self._find_index(namespace, model=model)
-        found = vectors.search_read_index(self, index, namespace, vector, model=model, limit=limit, where=where)
-        return found or vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
+        return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
 
     def expect_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> None:
         can_send = self._snapshot is not None and not self._has_citus and psycopg.Pipeline.is_supported()
-        if where or not can_send or self.count_parts(namespace) > 1 or self._find_index(namespace, model=model):
-            return
-        self._expected = vectors.unfiltered(self, namespace, vector, model=model, limit=limit)
+        if can_send and not where:
+            self._expected = vectors.unfiltered(self, namespace, vector, model=model, limit=limit)
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if model is None:
             return SearchMethods(vectors="", keywords="exact", entities="")
         entities = vectors.describe_facts(self, namespace)
-        if index := self._find_index(namespace, model=model):
-            chunks = f"read index of {index.chunks:,} chunks, {len(index.changed):,} changed"
-            return SearchMethods(vectors=chunks, keywords=chunks, entities=entities)
         return SearchMethods(vectors=vectors.describe(self, namespace), keywords="exact", entities=entities)
-
-    def _find_index(self, namespace: Namespace, *, model: int | None = None) -> NamespaceIndex | None:
-        """Return the read index of a namespace at the version of this snapshot; None if there is none."""
-        if self._indexes is None or not self._indexes.is_started or SEPARATOR in str(namespace):
-            return None
-        rows = self.run("find_namespace", {"name": namespace})
-        if not rows or self.count_parts(namespace) > 1:
-            return None
-        return self._indexes.find(self, str(namespace), chunks=rows[0][2], model=model)
-
-    def version(self, namespace: Namespace) -> Version:
-        """Return the version of a namespace that the snapshot sees."""
-        assert self._snapshot is not None
-        return self._snapshot.version(str(namespace))
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
@@ -371,7 +276,7 @@ class PostgresSession:
     # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
-        return LoggedTermChanges(terms.TermChanges(self, namespace=namespace), self._log_of({"namespace": namespace}))
+        return terms.TermChanges(self, namespace=namespace)
 
     def pack_terms(self, terms: Mapping[str, int], text: str) -> str:
         return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
@@ -379,14 +284,12 @@ class PostgresSession:
     def search_keyword(
         self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
-        counts: dict[str, Any] = {"total": chunks, "mean_length": length / chunks}
-        if index := self._find_index(namespace):
-            return index.search_keywords(self, namespace, query_terms, limit=limit, where=where, **counts)
-        return terms.search(self, namespace, query_terms, limit=limit, where=where, **counts)
+        mean_length = length / chunks
+        return terms.search(
+            self, namespace, query_terms, limit=limit, where=where, total=chunks, mean_length=mean_length
+        )
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
-        if index := self._find_index(namespace):
-            return index.count_terms(query_terms)
         known = self.known_terms(namespace)
         missing = {term for term in query_terms if term not in known}
         known |= dict.fromkeys(missing, 0) | terms.count(self, namespace, missing)
@@ -403,10 +306,7 @@ class PostgresSession:
     def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]], *, before: float | None = None
     ) -> dict[str, set[int]]:
-        if index := self._find_index(namespace):
-            found = {name: index.find_chunks(groups) for name, groups in wanted.items()}
-        else:
-            found = terms.find_chunks_with_terms(self, namespace, wanted)
+        found = terms.find_chunks_with_terms(self, namespace, wanted)
         end = math.inf if before is None else before
         return {name: {number for number in numbers if number < end} for name, numbers in found.items()}
 
@@ -416,20 +316,13 @@ class PostgresSession:
         return []
 
     def count_orphans(self, table: str) -> int:
-        return 0  # the server enforces the references of all tables but those that `find_lost_rows` checks
+        return 0  # the server enforces all references
 
     def drop_orphans(self, table: str) -> None:
-        """Do nothing: the server enforces most references, and `repair` derives the other rows again."""
-
-    def find_lost_rows(self, namespace: Namespace) -> list[str]:
-        return []  # of a single part; `PartedSession` finds them
-
-    def restore_claims(self, namespace: Namespace) -> None:
-        """Do nothing: `PartedSession` does, for one part too."""
+        """Do nothing: the server enforces all references."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         return terms.are_sound(self, namespace)
 
     def rebuild_terms(self, namespace: Namespace) -> int:
-        self._log_of({"namespace": namespace}).add_all()
         return terms.rebuild(self, namespace)

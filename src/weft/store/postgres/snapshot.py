@@ -1,12 +1,11 @@
-"""Memory of one snapshot: rows that several parts of a question read are sent by the server once."""
+"""Memory of one snapshot: rows that several steps of a question read are sent by the server once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from weft.store.postgres.change_log import Version
 from weft.store.relational.session import Namespace, Row
 
 Run: TypeAlias = Callable[[str, Mapping[str, Any]], list[Row]]
@@ -16,8 +15,9 @@ Run: TypeAlias = Callable[[str, Mapping[str, Any]], list[Row]]
 class _Summary(NamedTuple):
     """Row of `namespace_summary`, as the rows of the statements that it replaces."""
 
+    state: Hashable
+    """Value that changes with every write; None if there is no such namespace."""
     find_namespace: list[Row]
-    version: Version
     list_models: list[Row]
     find_calibration: list[Row]
     has_fact_links: list[Row]
@@ -56,9 +56,9 @@ class Snapshot:
             self._rows[key] = self._run(name, values)
         return list(self._rows[key])
 
-    def version(self, namespace: str) -> Version:
-        """Return the generation and the stamp of a namespace."""
-        return self._summary(namespace).version
+    def state_of(self, namespace: str) -> Hashable:
+        """Return a value that changes with every write of a namespace; None if there is none."""
+        return self._summary(namespace).state
 
     def known_terms(self, namespace: Namespace) -> dict[str, int]:
         """Return the document frequencies of terms, 0 for absent ones; those that are read are added."""
@@ -77,11 +77,11 @@ class Snapshot:
 
 def _to_summary(namespace: str, rows: list[Row]) -> _Summary:
     if not rows:
-        return _Summary([], Version(0, 0), [], [], [(False,)], [(False,)], False)
-    ((generation, chunks, length, parts, stamp, models, calibration, has_links, has_entities, has_descriptions),) = rows
+        return _Summary(None, [], [], [], [(False,)], [(False,)], False)
+    ((number, generation, chunks, length, models, calibration, has_links, has_entities, has_descriptions),) = rows
     return _Summary(
-        find_namespace=[(namespace, generation, chunks, length, parts)],
-        version=Version(generation, stamp),
+        state=(namespace, number, generation),
+        find_namespace=[(namespace, generation, chunks, length)],
         list_models=[tuple(model) for model in json.loads(models)],
         find_calibration=[(calibration,)] if calibration is not None else [],
         has_fact_links=[(has_links,)],

@@ -15,7 +15,6 @@ import numpy as np
 
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.postgres.filters import AllowedChunks, FilterSession, filter_chunks
-from weft.store.postgres.index.namespace_index import NamespaceIndex
 from weft.store.postgres.terms import is_among
 from weft.store.relational.session import Namespace, Row
 from weft.store.shared.cosine_sample import CosineSample, summarise
@@ -108,27 +107,6 @@ def unfiltered(db: _Session, namespace: Namespace, vector: Vector, *, model: int
     if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         return Statement("search_vector", {**values, "everything": True, "chunks": "{}"}, 0)
     return _index_search(db, "search_vector_index", values, limit=limit, dimension=len(vector))
-
-
-def search_read_index(
-    db: _Session,
-    index: NamespaceIndex | None,
-    namespace: Namespace,
-    vector: Vector,
-    *,
-    model: int,
-    limit: int,
-    where: Filter,
-) -> Ranking | None:
-    """Rank the chunks that pass a filter by cosine with a read index; None if it cannot."""
-    if index is None:
-        return None
-    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
-    options: dict[str, Any] = {"limit": limit, "where": where, "total": total, "max_exact": MAX_EXACT_ROWS}
-    found = index.search_vectors(db, namespace, vector, **options)
-    if found is None or index.graphs is None or total <= MAX_EXACT_ROWS:
-        return found
-    return _with_sample(db, namespace, vector, found.hits, model=model, total=total)
 
 
 def describe(db: _Session, namespace: Namespace) -> str:

@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from weft.records import Batch, Vector
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.session import Namespace, Session
-
-
-class StatementWriter(Protocol):
-    """Takes what the documents of a transaction state, beside their text."""
-
-    def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
-        """Prepare the replacement or deletion of a stored document, by number, with these chunks."""
-
-    def remove(self, chunk: int, *, id: str) -> None:
-        """Prepare the deletion of a chunk."""
-
-    def write(
-        self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
-    ) -> None:
-        """
-        Replace the statements of a document, which is `is_new` if it was not stored before.
-
-        `chunks` are the numbers of its chunks by id; `old` are the ids of those that were stored before.
-        """
-
-    def delete(self, document: str) -> None:
-        """Delete the facts that a deleted document stated, by its id."""
-
-    def flush(self) -> None:
-        """Write the collected rows."""
-
-    def finish(self) -> None:
-        """Update the graph."""
 
 
 class NameVectors:
@@ -49,14 +21,20 @@ class NameVectors:
         self._rows: list[dict[str, Any]] = []
 
     def write(self, batch: Batch, *, model: int, chunks: Mapping[str, int], old: Collection[str]) -> None:
-        """Replace the vectors of a document; `chunks` and `old` are as in `StatementWriter.write`."""
+        """
+        Replace the vectors of a document; those of names that an import describes stay.
+
+        `chunks` and `old` are as in `DocumentGraph.write`.
+        """
         items = {item.chunk.id: item for item in batch.chunks}
         described = {
             chunks[id]: sorted({n.key for n in item.extraction.nominations if n.description})
             for id, item in items.items()
             if id in old
         }
-        self._forget(described)
+        for chunk, keys in described.items():
+            at = {"namespace": self._namespace, "chunk": chunk}
+            self._db.run("delete_entity_vectors", {**at, "keys": json.dumps(keys, ensure_ascii=False)})
         for id, item in items.items():
             at = {"namespace": self._namespace, "chunk": chunks[id], "model": model}
             self._rows += [{**at, "key": key, "vector": vector} for key, vector in item.entity_vectors.items()]
@@ -68,47 +46,40 @@ class NameVectors:
         self._db.run_many("write_entity_vector", rows)
         self._rows = []
 
-    def _forget(self, described: Mapping[int, Sequence[str]]) -> None:
-        """Delete vectors of names that stored chunks no longer describe, unless an import describes them."""
-        for chunk, keys in described.items():
-            at = {"namespace": self._namespace, "chunk": chunk}
-            self._db.run("delete_entity_vectors", {**at, "keys": json.dumps(keys, ensure_ascii=False)})
-
 
 class DocumentGraph:
     """Writes statements of documents in the transaction of their text."""
 
-    def __init__(
-        self,
-        db: Session,
-        *,
-        namespace: Namespace,
-        name: str,
-        models: Mapping[str, int | None],
-        names: NameVectors | None = None,
-    ) -> None:
-        """`models` are the numbers of embedders by fingerprint; without `names`, vectors of names are elsewhere."""
+    def __init__(self, db: Session, *, namespace: Namespace, name: str, models: Mapping[str, int | None]) -> None:
+        """`models` are the numbers of embedders by fingerprint."""
         self._db = db
         self._namespace = namespace
         self._models = models
         self.changes = GraphChanges(db, namespace=namespace, name=name)
-        self._names = names
+        self._names = NameVectors(db, namespace=namespace)
 
     def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
+        """Prepare the replacement or deletion of a stored document, by number, with these chunks."""
         self.changes.withdraw(document, chunks=chunks)
 
-    def remove(self, chunk: int, *, id: str) -> None:
+    def remove(self, chunk: int) -> None:
+        """Prepare the deletion of a chunk."""
         self.changes.remove(chunk)
 
     def write(
         self, batch: Batch, *, number: int, is_new: bool, chunks: Mapping[str, int], old: Collection[str]
     ) -> None:
+        """
+        Replace the statements of a document, which is `is_new` if it was not stored before.
+
+        `chunks` are the numbers of its chunks by id; `old` are the ids of those that were stored before.
+        """
         model = self._models.get(batch.model)
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
             text = None if id in old else item.chunk.text
             self.changes.nominate(chunk, id=id, document=number, extraction=extraction, text=text)
-        if model is not None and self._names is not None:
+        if model is not None:
             self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:
             write_stated(self._db, self._namespace, batch.document.id, batch.facts)
@@ -116,13 +87,15 @@ class DocumentGraph:
             self._write_fact_vectors(batch.fact_vectors, model=model)
 
     def delete(self, document: str) -> None:
+        """Delete the facts that a deleted document stated, by its id."""
         write_stated(self._db, self._namespace, document, ())
 
     def flush(self) -> None:
-        if self._names is not None:
-            self._names.flush()
+        """Write the collected rows."""
+        self._names.flush()
 
     def finish(self) -> None:
+        """Update the graph."""
         self.flush()
         self.changes.settle()
 

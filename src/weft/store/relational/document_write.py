@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
-from weft.store.relational.document_graph import StatementWriter
+from weft.store.relational.document_graph import DocumentGraph
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
@@ -29,7 +29,7 @@ class _OldChunk(NamedTuple):
 class DocumentWriter:
     """Changes one namespace inside an open transaction. Use an instance once."""
 
-    def __init__(self, db: Session, *, namespace: Namespace, statements: StatementWriter) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace, statements: DocumentGraph) -> None:
         self._db = db
         self._namespace = namespace
         self._terms = db.term_changes(namespace)
@@ -64,7 +64,7 @@ class DocumentWriter:
         for id, chunk in old.items():
             self._length -= chunk.length
             if id not in new:
-                self._remove_chunk(chunk.number, id, chunk.terms)
+                self._remove_chunk(chunk.number, chunk.terms)
                 db.run("delete_chunk", {"namespace": namespace, "number": chunk.number})
             elif chunk.terms != new[id].terms:
                 self._terms.remove(chunk.number, chunk.terms)
@@ -91,7 +91,7 @@ class DocumentWriter:
             rows = self._db.run("document_chunks", key)
             self._statements.withdraw(document, chunks=[number for number, *_ in rows])
             for number, chunk, terms, length in rows:
-                self._remove_chunk(number, chunk, _terms(chunk, terms))
+                self._remove_chunk(number, _terms(chunk, terms))
                 self._chunks -= 1
                 self._length -= length
             self._db.run("delete_document", key)
@@ -114,9 +114,9 @@ class DocumentWriter:
         self._pending = {name: [] for name in PENDING}
         self._statements.flush()
 
-    def _remove_chunk(self, number: int, id: str, terms: Iterable[str]) -> None:
+    def _remove_chunk(self, number: int, terms: Iterable[str]) -> None:
         self._terms.remove(number, terms)
-        self._statements.remove(number, id=id)
+        self._statements.remove(number)
 
     def _write_document(self, document: DocumentInfo, *, is_new: bool) -> int:
         row = {

@@ -32,10 +32,10 @@ class RelationalJobs:
     def enqueue(self, jobs: Sequence[Job]) -> None:
         if not jobs:
             return
-        with self._connections.write(self._name, settled=False) as db:
+        with self._connections.write(self._name) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
-            for job in sorted(jobs, key=lambda job: job.id):  # a writer of documents locks jobs in this order
+            for job in jobs:
                 key = {"namespace": namespace, "id": job.id, "run": job.run, "recipe": job.recipe}
                 key["content_hash"] = job.content_hash
                 db.run("adopt_job", key)
@@ -75,7 +75,7 @@ class RelationalJobs:
             return _change(db, "release_jobs", namespace, _claimed(db, namespace, worker), back=0 if counted else 1)
 
     def withdraw(self, run: str) -> int:
-        with self._connections.write(self._name, settled=False) as db:
+        with self._connections.write(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "run": run}
             db.run("withdraw_jobs", {**values, "state": "done"})
             db.run("withdraw_jobs", {**values, "state": "waiting"})

@@ -6,9 +6,9 @@ import json
 from collections import defaultdict
 from collections.abc import Collection
 
-from weft.extract.mentions import count_mentions, required_terms
+from weft.extract.mentions import required_terms
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms
+from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone
 
 
 def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> dict[str, dict[str, int]]:
@@ -18,16 +18,14 @@ def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> di
     if not wanted:
         return {}
     found = db.find_chunks_with_terms(namespace, wanted)
-    names = [key for key, chunks in found.items() if chunks]
-    pairs = [(at, chunk) for at, key in enumerate(names) for chunk in sorted(found[key])]
-    values = {"namespace": namespace, "pairs": json.dumps(pairs), "limit": MAX_EXAMINED_CHUNKS}
-    texts: dict[str, str] = {}
-    candidates: defaultdict[str, list[str]] = defaultdict(list)
-    for at, id, text in db.run("candidate_texts", values) if pairs else ():
-        candidates[id].append(names[at])
-        texts[id] = text
-    mentions: dict[str, dict[str, int]] = defaultdict(dict)
-    for id, text in texts.items():
-        for key, count in count_mentions(text, candidates[id]).items():
-            mentions[key][id] = count
+    candidates = [(at, key, chunk) for at, key in enumerate(found) for chunk in sorted(found[key])]
+    values = {
+        "namespace": namespace,
+        "candidates": json.dumps(candidates, ensure_ascii=False),
+        "limit": MAX_EXAMINED_CHUNKS,
+    }
+    names, mentions = list(found), defaultdict[str, dict[str, int]](dict)
+    for at, id, text, longer in db.run("candidate_texts", values) if candidates else ():
+        if count := count_alone(text, names[at], longer=json.loads(longer)):
+            mentions[names[at]][id] = count
     return mentions

@@ -90,12 +90,6 @@ class Session(Protocol):
     def namespace_key(self, name: str) -> Namespace:
         """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
 
-    def count_parts(self, namespace: Namespace) -> int:
-        """Return the number of parts that the text of a namespace is divided into."""
-
-    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        """Return the numbers of documents and chunks that are not in the graph yet."""
-
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""
 
@@ -111,9 +105,6 @@ class Session(Protocol):
 
     def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
-
-    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
-        """Delete the mentions and claims of deleted chunks, unless the database has deleted them with the chunks."""
 
     # vectors
 
@@ -193,16 +184,6 @@ class Session(Protocol):
     def drop_orphans(self, table: str) -> None:
         """Delete the rows of a table that refer to a missing row."""
 
-    def find_lost_rows(self, namespace: Namespace) -> list[str]:
-        """
-        Return a line for each kind of graph rows of a namespace that refer to a missing row.
-
-        A database whose foreign keys cover the graph returns nothing; see `count_orphans`.
-        """
-
-    def restore_claims(self, namespace: Namespace) -> None:
-        """Delete claims of missing chunks, unless foreign keys exclude them, and correct where claims are."""
-
     def are_terms_sound(self, namespace: Namespace) -> bool:
         """Return True if the keyword index matches the terms of the chunks."""
 
@@ -224,14 +205,14 @@ class Connections(Protocol):
         """Open a reading session for whole tables: pages read once do not stay in memory."""
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
     ) -> AbstractContextManager[Session]:
         """
         Open a session that is committed unless an exception is raised; other writers of the namespace wait.
 
         With `nested`, use the current transaction of this thread, if any. Without `exclusive`, do not wait for other
-        writers of the namespace; the statements must skip locked rows. Without `settled`, documents may be written at
-        the same time in a namespace with several parts, and its graph may lag behind their text.
+        writers of the namespace; the statements must skip locked rows. With `defer_indexes`, indexes that a large
+        namespace needs may be left to `create_indexes`.
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:

@@ -21,7 +21,7 @@ class RelationalSpending:
         self._name = namespace
 
     def write(self, *runs: LlmRun) -> None:
-        with self._connections.write(self._name, settled=False) as db:
+        with self._connections.write(self._name) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             for run in runs:
@@ -34,7 +34,7 @@ class RelationalSpending:
         return [LlmRun(id=id, at=at, model=model, usage=parse_usage(usage)) for id, at, model, usage in rows]
 
     def forget(self, ids: Sequence[str]) -> int:
-        with self._connections.write(self._name, settled=False) as db:
+        with self._connections.write(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
             db.run("delete_llm_runs", values)
             return db.changes()

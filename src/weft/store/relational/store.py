@@ -25,7 +25,7 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
-from weft.store.relational.document_graph import DocumentGraph, NameVectors
+from weft.store.relational.document_graph import DocumentGraph
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
@@ -78,8 +78,8 @@ class RelationalStore:
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
-        with self._connections.write(self._namespace) as db:
+    def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
+        with self._connections.write(self._namespace, defer_indexes=defer_indexes) as db:
             self._write(db, batches, done=done)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None) -> None:
@@ -90,33 +90,26 @@ class RelationalStore:
             return
         discard_jobs(db, namespace, [batch.document.id for batch in batches])
         models = self._checked_models(db, namespace, batches)
-        names = NameVectors(db, namespace=namespace)
-        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models, names=names)
+        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
         writer = DocumentWriter(db, namespace=namespace, statements=statements)
         writer.write_all(batches, models=models)
         writer.finish()
 
-    def settle_graph(self, *, wait: bool = True) -> None:
+    def finish_load(self) -> None:
         self._connections.pack()
         self._connections.create_indexes(self._namespace)
 
-    def divide(self, document_ids: Sequence[str]) -> list[list[str]]:
-        return [list(document_ids)]
-
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            return self._delete(db, document_ids)
-
-    def _delete(self, db: Session, document_ids: Sequence[str]) -> int:
-        found = find_namespace(db, self._namespace)
-        if found is None:
-            return 0
-        statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
-        writer = DocumentWriter(db, namespace=found.key, statements=statements)
-        deleted = writer.delete(document_ids)
-        db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
-        if deleted:
-            writer.finish()
+            found = find_namespace(db, self._namespace)
+            if found is None:
+                return 0
+            statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
+            writer = DocumentWriter(db, namespace=found.key, statements=statements)
+            deleted = writer.delete(document_ids)
+            db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
+            if deleted:
+                writer.finish()
         return deleted
 
     def annotate(
@@ -284,16 +277,12 @@ class RelationalStore:
             key = {"namespace": found.key}
             active = find_active_model(db, found.key)
             methods = db.describe_search(found.key, model=active.number if active else None)
-            waiting_documents, waiting_chunks = db.count_waiting(found.key)
             return StoreStats(
                 documents=db.one("count_documents", key),
                 chunks=found.chunks,
                 terms=db.one("count_terms", key),
                 vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
                 generation=found.generation,
-                parts=db.count_parts(found.key),
-                waiting_documents=waiting_documents,
-                waiting_chunks=waiting_chunks,
                 models=tuple(row.model for row in read_models(db, found.key)),
                 vector_search=methods.vectors,
                 keyword_search=methods.keywords,

@@ -6,10 +6,10 @@ A popular name is nominated by enough chunks. The words of a rare one are in few
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from weft.extract.links.page_keys import is_page_key
-from weft.extract.mentions import required_terms
+from weft.extract.mentions import count_mentions, required_terms
 from weft.records import CODE_PREFIX
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 
@@ -40,3 +40,17 @@ def choose_terms(key: str, counts: Mapping[str, int]) -> Sequence[Collection[str
     if not sizes or not all(size for size, _ in sizes) or min(size for size, _ in sizes) > MAX_RARE_CHUNKS:
         return []
     return [group for size, group in sizes if size < MIN_COMMON_TERM_CHUNKS]
+
+
+def count_alone(text: str, key: str, *, longer: Iterable[tuple[str, int]]) -> int:
+    """
+    Return the number of mentions of a name in a text that are not part of a longer one: `Paris` in `Paris Hilton`.
+
+    `longer` are names of entities that the chunk nominates, with their number of mentions.
+    """
+    inside = sum(count for other, count in longer if _contains(other, key))
+    return max(0, count_mentions(text, key) - inside)
+
+
+def _contains(longer: str, key: str) -> bool:
+    return f" {key} " in f" {longer} " if key.isascii() else key in longer

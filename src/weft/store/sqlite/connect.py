@@ -118,7 +118,7 @@ class Connections:
                 _roll_back(db)
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, settled: bool = True
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
     ) -> AbstractContextManager[SqliteSession]:
         """
         Open a session that is committed unless an exception is raised. A file has one writer at a time.

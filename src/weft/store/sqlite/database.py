@@ -10,7 +10,6 @@ from weft.store.relational.check.documents import drop_orphans, find_orphans, fi
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.store import RelationalStore
-from weft.store.shared.part_count import check_one_part
 from weft.store.sqlite.connect import Connections, copy_errors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.targets import find_targets
@@ -50,9 +49,6 @@ class SqliteDatabase:
     def namespaces(self) -> list[str]:
         with self._connections.read() as db:
             return [name for (name,) in db.run("list_namespaces")]
-
-    def create(self, namespace: str, *, parts: int) -> None:
-        check_one_part(parts)
 
     def drop(self, namespace: str) -> bool:
         with self._connections.write() as db:

@@ -85,12 +85,6 @@ class SqliteSession:
                 self._namespace_keys[name] = key
         return key
 
-    def count_parts(self, namespace: Namespace) -> int:
-        return 1
-
-    def count_waiting(self, namespace: Namespace) -> tuple[int, int]:
-        return 0, 0
-
     def lock(self, name: str) -> None:
         """Do nothing: a file has one writer at a time."""
 
@@ -106,9 +100,6 @@ class SqliteSession:
         elif keys:
             values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
             self.run("delete_unused_names", values)
-
-    def forget_chunks(self, namespace: Namespace, chunks: Collection[int]) -> None:
-        """Do nothing: foreign keys delete the rows of a chunk."""
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -215,12 +206,6 @@ class SqliteSession:
 
     def drop_orphans(self, table: str) -> None:
         self.run(f"delete_lost_{table}")
-
-    def find_lost_rows(self, namespace: Namespace) -> list[str]:
-        return []  # `count_orphans` finds them
-
-    def restore_claims(self, namespace: Namespace) -> None:
-        """Do nothing: `drop_orphans` does."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         derived, key = derive_postings(self, namespace), {"namespace": namespace}

@@ -6,8 +6,7 @@
 CREATE SCHEMA IF NOT EXISTS weft;
 
 CREATE TABLE weft.schema_version (
-    version integer NOT NULL PRIMARY KEY,
-    step integer NOT NULL                  -- number of completed statements of the next migration
+    version integer NOT NULL PRIMARY KEY
 );
 
 CREATE SEQUENCE weft.number;
@@ -15,20 +14,9 @@ CREATE SEQUENCE weft.number;
 CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
-    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25; with several parts: of those in the graph
+    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
     length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
-    parts integer NOT NULL DEFAULT 1,      -- number of parts that the text is divided into; 0: a part
-    stamp bigint NOT NULL DEFAULT 0        -- random number of the last write: two histories never share one
-) /* by namespace */;
-
--- Log of the chunks that writes have changed, for read indexes beside a serving process. Only the last writes are kept.
-CREATE TABLE weft.change (
-    namespace text COLLATE "C" NOT NULL,
-    generation bigint NOT NULL,            -- of the namespace after the write
-    since bigint NOT NULL,                 -- generation before the write
-    stamp bigint NOT NULL,                 -- of the namespace after the write
-    chunks bigint[],                       -- numbers of added, changed and deleted chunks; NULL: any chunk
-    PRIMARY KEY (namespace, generation)
+    number bigint NOT NULL DEFAULT nextval('weft.number') -- of its creation: a dropped one is created with another
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -112,8 +100,8 @@ CREATE TABLE weft.chunk_vector (
 ) /* by namespace */;
 
 -- Entities, mentions and relations.
--- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
--- `relation` are derived from all of them and from `edit`, and are updated by every write.
+-- `nomination`, `claim` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
+-- them and from `edit`, and are updated by the writes that state or withdraw their names and claims.
 
 CREATE TABLE weft.nomination (
     namespace text COLLATE "C" NOT NULL,
@@ -137,7 +125,7 @@ CREATE TABLE weft.nomination (
 CREATE TABLE weft.claim (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
-    origin text COLLATE "C" NOT NULL,      -- name of the import; empty: the document itself; *: derived from mentions
+    origin text COLLATE "C" NOT NULL,      -- name of the import; empty: the document itself
     source text COLLATE "C" NOT NULL,      -- source and target are keys of entities
     target text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL,
@@ -166,14 +154,16 @@ CREATE TABLE weft.entity (
     UNIQUE (namespace, id)
 ) /* by namespace */;
 
+-- Names that a chunk nominates and its text contains, and its subjects. No row depends on another chunk.
 CREATE TABLE weft.mention (
     namespace text COLLATE "C" NOT NULL,
-    entity bigint NOT NULL,
     chunk bigint NOT NULL,
+    key text COLLATE "C" NOT NULL,
     count integer NOT NULL,
     about boolean NOT NULL,
     place bigint NOT NULL,                 -- first 32 bits of the chunk's id: the same tie order in every database
-    PRIMARY KEY (namespace, chunk, entity)
+    sentences bigint NOT NULL,             -- bits of the sentences with the name, see `NameCount`
+    PRIMARY KEY (namespace, chunk, key)
 ) /* by namespace */;
 
 CREATE TABLE weft.relation (
@@ -181,9 +171,8 @@ CREATE TABLE weft.relation (
     source bigint NOT NULL,
     target bigint NOT NULL,
     type text COLLATE "C" NOT NULL,
-    weight double precision NOT NULL,
-    support integer NOT NULL,              -- number of claiming chunks, at most 256
-    place bigint NOT NULL,                 -- first bits of both ids, for ties
+    weight double precision NOT NULL,      -- the largest of its claims
+    place bigint NOT NULL,                 -- from the ids of both entities, for ties
     PRIMARY KEY (namespace, source, target, type)
 ) /* by namespace */;
 
@@ -194,17 +183,6 @@ CREATE TABLE weft.entity_vector (
     key text COLLATE "C" NOT NULL,
     vector vector NOT NULL,
     PRIMARY KEY (namespace, model, chunk, key)
-) /* by namespace */;
-
--- Outbox of a part: what its documents state, until the graph has it. Rows are written and deleted, never changed.
-CREATE TABLE weft.outbox (
-    namespace text COLLATE "C" NOT NULL,
-    number bigint NOT NULL DEFAULT nextval('weft.number'), -- order of the writes of a part
-    document text COLLATE "C" NOT NULL,    -- id of the document
-    chunks integer NOT NULL,               -- number of its chunks that are not in the graph
-    removed text[] COLLATE "C" NOT NULL,   -- ids of chunks that the write deleted
-    statements text COLLATE "C" NOT NULL,  -- JSON object; empty: the document was deleted
-    PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
@@ -346,7 +324,6 @@ CREATE TABLE weft.api_key (
 
 -- Foreign keys, added after the tables are distributed.
 
-ALTER TABLE weft.change ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.calibration ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.document ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.edit ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
@@ -359,13 +336,8 @@ ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.outbox ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
--- Claims, mentions and relations of several parts are in buckets, away from the chunks and entities that they refer to.
-ALTER TABLE weft.claim ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.mention ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
-ALTER TABLE weft.relation ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk ADD FOREIGN KEY (namespace, document)
@@ -376,6 +348,12 @@ ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.nomination ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.claim ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, source)
+REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, target)
+REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.entity_vector ADD FOREIGN KEY (namespace, chunk)
@@ -404,22 +382,19 @@ WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'g
 CREATE INDEX nomination_of_import ON weft.nomination (namespace, origin) WHERE origin <> '';
 CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extractor) WHERE extractor <> '';
 CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
-CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin NOT IN ('', '*');
-CREATE INDEX claim_given ON weft.claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
-CREATE INDEX claim_by_target ON weft.claim (namespace, target) WHERE origin <> '*'; -- no query needs derived claims
+CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin <> '';
+CREATE INDEX claim_by_target ON weft.claim (namespace, target);
 CREATE INDEX entity_by_same ON weft.entity (namespace, same_as);
 CREATE INDEX entity_by_head ON weft.entity (namespace, head);
 CREATE INDEX entity_by_letters ON weft.entity (namespace, letters);
 CREATE INDEX entity_by_first ON weft.entity (namespace, first);
 CREATE INDEX entity_by_chunks ON weft.entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
-CREATE INDEX mention_by_entity ON weft.mention (namespace, entity, about DESC, count DESC, place, chunk);
+CREATE INDEX mention_by_key ON weft.mention (namespace, key, about DESC, count DESC, place, chunk);
 CREATE INDEX relation_by_source ON weft.relation (namespace, source, weight DESC, place, target, type);
 CREATE INDEX relation_by_target ON weft.relation (namespace, target, weight DESC, place, source, type);
 -- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
-CREATE INDEX relation_by_source_type ON weft.relation (namespace, source, type, weight DESC, place, target)
-WHERE type NOT IN ('co_occurs_with', 'mentions');
-CREATE INDEX relation_by_target_type ON weft.relation (namespace, target, type, weight DESC, place, source)
-WHERE type NOT IN ('co_occurs_with', 'mentions');
+CREATE INDEX relation_by_source_type ON weft.relation (namespace, source, type, weight DESC, place, target);
+CREATE INDEX relation_by_target_type ON weft.relation (namespace, target, type, weight DESC, place, source);
 CREATE INDEX entity_vector_by_chunk ON weft.entity_vector (namespace, chunk);
 CREATE INDEX fact_word_by_key ON weft.fact_word (namespace, key);
 -- Ten facts of a subject take ten rows of these indexes, however many facts it has: open-ended ones are ordered by
@@ -448,10 +423,6 @@ ALTER TABLE weft.namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
 CREATE POLICY owner_reads ON weft.namespace FOR SELECT TO CURRENT_USER USING (TRUE);
-
-ALTER TABLE weft.change ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.change FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.change USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.posting ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.posting FORCE ROW LEVEL SECURITY;
@@ -509,10 +480,6 @@ CREATE POLICY one_namespace ON weft.relation USING (namespace = current_setting(
 ALTER TABLE weft.entity_vector ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.entity_vector FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.entity_vector USING (namespace = current_setting('weft.namespace', TRUE));
-
-ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.outbox FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.outbox USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.edit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.edit FORCE ROW LEVEL SECURITY;

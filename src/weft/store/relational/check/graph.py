@@ -44,7 +44,6 @@ def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Pr
         chunks.compare(db, numbers, namespace=namespace)
         chunks.compare_links(LinkChanges(db, namespace=namespace), numbers)
     findings = [
-        *db.find_lost_rows(namespace),
         _check_statements(db, namespace, claims=chunks.misplaced),
         *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
         chunks.mentions.describe("mention", "mentions"),
@@ -65,7 +64,6 @@ def restore_statements(db: Session, namespace: Namespace) -> int:
     """Correct the derived columns of nominations and claims; return how many rows changed."""
     before = db.total_changes()
     values = {"namespace": namespace}
-    db.restore_claims(namespace)
     db.run("place_nominations", values)
     for kind, rank in KIND_RANKS.items():
         db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})

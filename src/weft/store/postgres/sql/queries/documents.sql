@@ -17,12 +17,12 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
-SELECT namespace, generation, chunks, length, parts FROM weft.namespace WHERE namespace = :name;
+SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
 
 -- name: namespace_summary
--- What several parts of a question read: counts, embedders, calibration, and whether there are fact links, entities
+-- What the steps of a question read: counts, embedders, calibration, and whether there are fact links, entities
 -- and described names.
-SELECT n.generation, n.chunks, n.length, n.parts, n.stamp,
+SELECT n.number, n.generation, n.chunks, n.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
             ORDER BY m.active DESC, m.fingerprint)
@@ -36,41 +36,34 @@ SELECT n.generation, n.chunks, n.length, n.parts, n.stamp,
     ),
     EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> ''),
     EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong),
-    -- the home of several parts has no vectors of names
-    n.parts <= 1 AND EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
+    EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
 FROM weft.namespace AS n
 WHERE n.namespace = :namespace;
 
 -- name: lock_namespace
-SELECT namespace, parts FROM weft.namespace WHERE namespace = :name FOR UPDATE;
+SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
 
 -- name: try_namespace
-SELECT namespace, parts FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
+SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
 
 -- name: write_namespace
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
 
--- name: write_parted_namespace
-INSERT INTO weft.namespace (namespace, parts) VALUES (:name, :parts) ON CONFLICT (namespace) DO NOTHING;
-
--- name: count_graph_chunks
-SELECT chunks FROM weft.namespace WHERE namespace = :namespace;
-
 -- name: touch_namespace
 UPDATE weft.namespace
-SET generation = generation + 1, stamp = :stamp, chunks = chunks + :chunks, length = length + :length
+SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
 WHERE namespace = :namespace
-RETURNING chunks, generation;
+RETURNING chunks;
 
 -- name: list_namespaces
-SELECT namespace FROM weft.namespace WHERE parts > 0 ORDER BY namespace;
+SELECT namespace FROM weft.namespace ORDER BY namespace;
 
 -- name: has_content
 SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
     OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
 
 -- name: all_namespaces
-SELECT namespace, namespace, chunks, length FROM weft.namespace WHERE parts > 0 ORDER BY namespace;
+SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespace;
 
 -- name: delete_namespace
 DELETE FROM weft.namespace WHERE namespace = :name;
@@ -84,7 +77,7 @@ ON CONFLICT (namespace, id) DO UPDATE SET
 RETURNING number;
 
 -- name: write_document_at
--- The same in the home, under the number that the part gave.
+-- The same under a number from `draw_numbers`.
 INSERT INTO weft.document (namespace, number, id, source, title, metadata, content_hash, unit)
 VALUES (:namespace, :number, :id, :source, :title, :metadata, :content_hash, :unit)
 ON CONFLICT (namespace, id) DO UPDATE SET
@@ -213,7 +206,7 @@ VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, 
 RETURNING number;
 
 -- name: write_chunk_at
--- The same in the home, under the number that the part gave.
+-- The same under a number from `draw_numbers`.
 INSERT INTO weft.chunk (namespace, number, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
 VALUES (:namespace, :number, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
@@ -271,12 +264,6 @@ VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
 ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
 RETURNING number;
 
--- name: write_model_at
--- The same in a part, under the number that the home gave.
-INSERT INTO weft.model (namespace, number, name, fingerprint, dimension, active)
-VALUES (:namespace, :number, :name, :fingerprint, :dimension, FALSE)
-ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name;
-
 -- name: delete_other_models
 DELETE FROM weft.model WHERE namespace = :namespace AND number <> :model;
 
@@ -307,8 +294,7 @@ ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 -- name: write_vector_by_id
 INSERT INTO weft.chunk_vector (namespace, chunk, model, vector)
 SELECT c.namespace, c.number, :model::bigint, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
-ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector
-RETURNING chunk;
+ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 
 -- name: find_unembedded
 SELECT c.id FROM weft.chunk AS c
@@ -454,9 +440,6 @@ SELECT t.term, t.chunks FROM weft.term AS t
 WHERE t.namespace = :namespace
     AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
 
--- name: list_terms
-SELECT term FROM weft.term WHERE namespace = :namespace ORDER BY term;
-
 -- name: all_term_counts
 SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
 
@@ -464,9 +447,7 @@ SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
 SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
 
 -- name: set_counts
-UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1, stamp = :stamp
-WHERE namespace = :namespace
-RETURNING chunks, generation;
+UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE namespace = :namespace;
 
 -- name: count_documents
 SELECT count(*) FROM weft.document WHERE namespace = :namespace;

@@ -23,7 +23,7 @@ WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
 -- name: origin_claims
 SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.claim AS c
-WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '*');
+WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 
 -- name: delete_origin
 DELETE FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
@@ -132,9 +132,6 @@ ON CONFLICT (namespace, kind, key, value) DO NOTHING;
 DELETE FROM weft.edit AS e
 WHERE e.namespace = :namespace AND e.kind = :kind AND e.key = :key AND e.value = :value;
 
--- name: entity_by_key
-SELECT e.number, e.strong, e.same_as, e.reason FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
-
 -- name: entities_by_key
 SELECT e.key, e.strong, e.same_as, e.reason FROM weft.entity AS e
 WHERE e.namespace = :namespace
@@ -157,34 +154,6 @@ UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.nu
 
 -- name: delete_entity
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
-
--- name: known_keys
--- Few of the thousands of word sequences of a text start like an entity; only these are looked up.
-WITH wanted AS MATERIALIZED (
-    SELECT k.value AS key, split_part(k.value, ' ', 1) AS first FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
-), beginning AS MATERIALIZED (
-    SELECT f.first FROM (SELECT DISTINCT w.first FROM wanted AS w) AS f
-    WHERE EXISTS (SELECT 1 FROM weft.entity AS b WHERE b.namespace = :namespace AND b.first = f.first)
-)
-SELECT e.key, e.number FROM wanted AS w
-JOIN beginning ON beginning.first = w.first
-CROSS JOIN LATERAL (
-    SELECT x.key, x.number FROM weft.entity AS x WHERE x.namespace = :namespace AND x.key = w.key LIMIT 1
-) AS e;
-
--- name: all_known_keys
-SELECT e.key, e.number FROM weft.entity AS e WHERE e.namespace = :namespace;
-
--- name: known_beginnings
--- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
--- With EXISTS the planner may read all entities for each pair.
-SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
-CROSS JOIN LATERAL (
-    SELECT e.key FROM weft.entity AS e
-    WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
-    ORDER BY e.key
-    LIMIT 1
-) AS first;
 
 -- name: named_beginnings
 -- The same for all names that a question may contain: keys of entities and of facts.
@@ -209,76 +178,61 @@ WHERE c.namespace = :namespace
     AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
 ORDER BY c.number;
 
--- name: chunk_subjects
-SELECT DISTINCT n.chunk, n.key FROM weft.nomination AS n
-WHERE n.namespace = :namespace AND n.about
-    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
-
--- name: chunks_about
-SELECT n.key, n.chunk FROM weft.nomination AS n
-WHERE n.namespace = :namespace AND n.about
-    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+-- name: chunk_names
+-- Keys that chunks nominate, and whether they are subjects. Aliases of resolved links are statements of other documents.
+SELECT n.chunk, n.key, bool_or(n.about) FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.origin NOT LIKE '@%'
+    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
+GROUP BY n.chunk, n.key;
 
 -- name: chunk_mentions
-SELECT m.chunk, e.key, e.number, m.count, m.about
-FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+SELECT m.chunk, m.key, m.count, m.about, m.sentences FROM weft.mention AS m
 WHERE m.namespace = :namespace
     AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
--- name: entity_chunks
-SELECT m.chunk, m.about FROM weft.mention AS m WHERE m.namespace = :namespace AND m.entity = :entity;
-
--- name: delete_mention
-DELETE FROM weft.mention AS m
-WHERE m.namespace = :namespace AND m.entity = :entity AND m.about = :about AND m.count = :count AND m.place = :place
-    AND m.chunk = :chunk;
+-- name: delete_mentions
+DELETE FROM weft.mention AS m WHERE m.namespace = :namespace AND m.chunk = :chunk;
 
 -- name: write_mention
-INSERT INTO weft.mention (namespace, entity, chunk, count, about, place)
-VALUES (:namespace, :entity, :chunk, :count, :about, :place);
+INSERT INTO weft.mention (namespace, key, chunk, count, about, place, sentences)
+VALUES (:namespace, :key, :chunk, :count, :about, :place, :sentences);
 
 -- name: count_mentions
 UPDATE weft.entity AS e SET mentions = e.mentions + :mentions, chunks = e.chunks + :chunks
-WHERE e.namespace = :namespace AND e.number = :entity;
+WHERE e.namespace = :namespace AND e.key = :key;
+
+-- name: count_new_entities
+UPDATE weft.entity AS e SET mentions = found.mentions, chunks = found.chunks
+FROM (
+    SELECT k.value AS key, coalesce(sum(m.count), 0) AS mentions, count(m.chunk) AS chunks
+    FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+    LEFT JOIN weft.mention AS m ON m.namespace = :namespace AND m.key = k.value
+    GROUP BY k.value
+) AS found
+WHERE e.namespace = :namespace AND e.key = found.key;
 
 -- name: pair_support
--- For pairs of entities: number of claiming chunks, at most 256, and the largest stated weight.
--- A chunk is counted at its first origin: DISTINCT would read all claims before it returns the first 256.
-SELECT s.number, t.number, p.value ->> 2, s.key, t.key, support.chunks, given.weight
+-- For pairs of entities: the largest weight of their claims, NULL without one.
+SELECT s.number, t.number, p.value ->> 2, s.key, t.key, (
+    SELECT max(c.weight) FROM weft.claim AS c
+    WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
+)
 FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
 CROSS JOIN LATERAL (  -- LIMIT keeps the join order
     SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 0 LIMIT 1
 ) AS s
 CROSS JOIN LATERAL (
     SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 1 LIMIT 1
-) AS t
-CROSS JOIN LATERAL (
-    SELECT count(*) AS chunks FROM (
-        SELECT 1 FROM weft.claim AS c
-        WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
-            AND c.origin = (
-                SELECT min(o.origin) FROM weft.claim AS o
-                WHERE o.namespace = :namespace AND o.chunk = c.chunk AND o.source = c.source AND o.target = c.target
-                    AND o.type = c.type
-            )
-        ORDER BY c.weight DESC, c.place, c.chunk
-        LIMIT 256
-    ) AS counted
-) AS support
-CROSS JOIN LATERAL (
-    SELECT max(c.weight) AS weight FROM weft.claim AS c
-    WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
-        AND c.origin <> '*'
-) AS given;
+) AS t;
 
 -- name: claims_of_keys
--- Stated claims of new entities, which derived claims do not have yet.
+-- Claims of new entities.
 SELECT c.source, c.target, c.type FROM weft.claim AS c
-WHERE c.namespace = :namespace AND c.origin <> '*'
+WHERE c.namespace = :namespace
     AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
 UNION
 SELECT c.source, c.target, c.type FROM weft.claim AS c
-WHERE c.namespace = :namespace AND c.origin <> '*'
+WHERE c.namespace = :namespace
     AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: delete_relation
@@ -286,10 +240,10 @@ DELETE FROM weft.relation AS r
 WHERE r.namespace = :namespace AND r.source = :source AND r.target = :target AND r.type = :type;
 
 -- name: write_relation
-INSERT INTO weft.relation AS r (namespace, source, target, type, weight, support, place)
-VALUES (:namespace, :source, :target, :type, :weight, :support, :place)
-ON CONFLICT (namespace, source, target, type) DO UPDATE SET weight = excluded.weight, support = excluded.support
-WHERE r.weight <> excluded.weight OR r.support <> excluded.support;
+INSERT INTO weft.relation AS r (namespace, source, target, type, weight, place)
+VALUES (:namespace, :source, :target, :type, :weight, :place)
+ON CONFLICT (namespace, source, target, type) DO UPDATE SET weight = excluded.weight
+WHERE r.weight <> excluded.weight;
 
 -- name: write_entity_vector
 INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
@@ -329,7 +283,7 @@ CROSS JOIN LATERAL (
         (SELECT count(DISTINCT a.chunk)
          FROM weft.entity AS o CROSS JOIN LATERAL (
              SELECT m.chunk FROM weft.mention AS m
-             WHERE m.namespace = :namespace AND m.entity = o.number AND m.about
+             WHERE m.namespace = :namespace AND m.key = o.key AND m.about
              LIMIT :max_defining
          ) AS a
          WHERE o.namespace = :namespace AND o.head = h.number) AS defining_chunks,
@@ -444,9 +398,9 @@ WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: links_of
--- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
--- lists. One end of a relation is the entity itself, so only the other end is looked up.
-SELECT h.id, e.chunks, e.strong, mentioned.mentions, related.relations
+-- For many entities: each name, the strongest chunks that state it, and the strongest relations in both directions, as
+-- JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
+SELECT h.id, e.key, e.chunks, e.strong, mentioned.mentions, related.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
     SELECT coalesce(
@@ -454,7 +408,7 @@ CROSS JOIN LATERAL (
     )::text AS mentions
     FROM (
         SELECT i.chunk, i.count, i.about, i.place FROM weft.mention AS i
-        WHERE i.namespace = :namespace AND i.entity = e.number
+        WHERE i.namespace = :namespace AND i.key = e.key
         ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
         LIMIT :mentions
     ) AS m JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = m.chunk
@@ -470,9 +424,6 @@ CROSS JOIN LATERAL (
         (
             SELECT TRUE AS outgoing, o.target AS other, o.type, o.weight FROM weft.relation AS o
             WHERE o.namespace = :namespace AND o.source = e.number AND o.weight >= :weight::double precision
-                AND (:all_types::boolean OR o.type = ANY (
-                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
-                ))
             ORDER BY o.weight DESC, o.place, o.target, o.type
             LIMIT :relations
         )
@@ -480,9 +431,6 @@ CROSS JOIN LATERAL (
         (
             SELECT FALSE AS outgoing, i.source AS other, i.type, i.weight FROM weft.relation AS i
             WHERE i.namespace = :namespace AND i.target = e.number AND i.weight >= :weight::double precision
-                AND (:all_types::boolean OR i.type = ANY (
-                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
-                ))
             ORDER BY i.weight DESC, i.place, i.source, i.type
             LIMIT :relations
         )
@@ -492,6 +440,87 @@ CROSS JOIN LATERAL (
 ) AS related
 WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: candidate_texts
+-- Of chunks that may mention a name, given by its position, the first by id: the text, and the longer names in it with
+-- their number of mentions.
+SELECT first.at, c.id, c.text, coalesce((
+    SELECT json_agg(json_build_array(m.key, m.count))
+    FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
+    WHERE m.namespace = :namespace AND m.chunk = c.number AND m.sentences <> 0 AND m.key <> first.key
+        AND strpos(m.key, first.key) > 0
+), '[]')::text
+FROM (
+    SELECT (j.value ->> 0)::integer AS at, j.value ->> 1 AS key, i.number,
+        row_number() OVER (PARTITION BY j.value ->> 0 ORDER BY i.id) AS nth
+    FROM jsonb_array_elements(:candidates::jsonb) AS j(value)
+    JOIN weft.chunk AS i ON i.namespace = :namespace AND i.number = (j.value ->> 2)::bigint
+) AS first
+JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = first.number
+WHERE first.nth <= :limit;
+
+-- name: co_occurrences
+-- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
+-- that are about the first alone, and about the other alone.
+WITH own AS MATERIALIZED (
+    SELECT h.id, h.number AS head, e.key, b.chunk, b.about, b.sentences
+    FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    CROSS JOIN LATERAL (
+        SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
+        WHERE i.namespace = :namespace AND i.key = e.key
+        ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
+        LIMIT :chunks
+    ) AS b
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+)
+SELECT own.id, own.key, oh.id, o.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
+    count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
+FROM own JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m.key <> own.key
+JOIN weft.entity AS o ON o.namespace = :namespace AND o.key = m.key
+JOIN weft.entity AS oh ON oh.namespace = :namespace AND oh.number = o.head AND oh.number <> own.head
+GROUP BY own.id, own.key, oh.id, o.key;
+
+-- name: co_occurrences_with
+-- The same for the entities of two lists.
+WITH own AS MATERIALIZED (
+    SELECT h.id, h.number AS head, e.key, b.chunk, b.about, b.sentences
+    FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    CROSS JOIN LATERAL (
+        SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
+        WHERE i.namespace = :namespace AND i.key = e.key
+        ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
+        LIMIT :chunks
+    ) AS b
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+), far AS MATERIALIZED (
+    SELECT h.id, h.number AS head, e.key
+    FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:others::jsonb) AS k(value)))
+)
+SELECT own.id, own.key, far.id, far.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
+    count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
+FROM own JOIN far ON far.head <> own.head
+JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m.key = far.key
+GROUP BY own.id, own.key, far.id, far.key;
+
+-- name: shared_chunks
+-- For each position, source, target and derived type: the first chunks by id that it is derived from, as a JSON list.
+SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
+    SELECT json_agg(json_build_array(c.id, c.number)) FROM (
+        SELECT k.id, k.number
+        FROM weft.mention AS a
+        JOIN weft.mention AS b ON b.namespace = :namespace AND b.chunk = a.chunk AND b.key = w.value ->> 2
+        JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = a.chunk
+        WHERE a.namespace = :namespace AND a.key = w.value ->> 1 AND CASE w.value ->> 3
+            WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
+        ORDER BY k.id
+        LIMIT :limit
+    ) AS c
+), '[]')::text
+FROM jsonb_array_elements(:claims::jsonb) AS w(value);
 
 -- name: mentions_in
 -- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
@@ -503,26 +532,25 @@ SELECT
     ),
     m.about OR (e.strong AND EXISTS (
         SELECT 1 FROM weft.entity AS o
-        JOIN weft.mention AS a ON a.namespace = :namespace AND a.entity = o.number AND a.about
+        JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
         WHERE o.namespace = :namespace AND o.head = e.head
     ))
 FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = c.number
-JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
 JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
     AND (m.about OR NOT :about);
 
 -- name: relations_of_type
--- For each name, the strongest relations of one stated type: outgoing ones, then incoming ones.
+-- For each name, the strongest relations of one type: outgoing ones, then incoming ones.
 SELECT outgoing.relations, incoming.relations, e.number
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(json_build_array(h.id, th.id, r.weight, r.place, r.target)), '[]')::text AS relations
     FROM (
         SELECT o.target, o.weight, o.place FROM weft.relation AS o
-        WHERE o.namespace = :namespace AND o.source = e.number AND o.type = :type
-            AND o.type NOT IN ('co_occurs_with', 'mentions') AND o.weight >= :weight::double precision
+        WHERE o.namespace = :namespace AND o.source = e.number AND o.type = :type AND o.weight >= :weight::double precision
         ORDER BY o.weight DESC, o.place, o.target
         LIMIT :limit
     ) AS r
@@ -533,8 +561,7 @@ CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(json_build_array(sh.id, h.id, r.weight, r.place, r.source)), '[]')::text AS relations
     FROM (
         SELECT i.source, i.weight, i.place FROM weft.relation AS i
-        WHERE i.namespace = :namespace AND i.target = e.number AND i.type = :type
-            AND i.type NOT IN ('co_occurs_with', 'mentions') AND i.weight >= :weight::double precision
+        WHERE i.namespace = :namespace AND i.target = e.number AND i.type = :type AND i.weight >= :weight::double precision
         ORDER BY i.weight DESC, i.place, i.source
         LIMIT :limit
     ) AS r
@@ -585,9 +612,8 @@ WHERE r.namespace = :namespace
 -- For each position, source, target and type: the claims of largest weight, as a JSON list.
 -- Claims are selected before their chunks are looked up, including ties with the last one.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
-    SELECT json_agg(json_build_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
-        SELECT m.weight, k.id, k.number, m.description,
-            CASE WHEN m.origin <> '*' THEN m.extractor END AS by
+    SELECT json_agg(json_build_array(c.weight, c.id, c.description, c.extractor)) FROM (
+        SELECT m.weight, k.id, m.description, m.extractor
         FROM (
             SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.claim AS o
             WHERE o.namespace = :namespace AND o.source = w.value ->> 1 AND o.target = w.value ->> 2
@@ -640,13 +666,13 @@ GROUP BY n.type
 ORDER BY n.type;
 
 -- name: count_stated
--- Number of stated relations of each type. One index scan over stated claims.
+-- Number of stated relations of each type. One index scan.
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, o.type AS type
     FROM weft.claim AS o
     JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = o.source
     JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = o.target
-    WHERE o.namespace = :namespace AND o.origin <> '*' AND s.head <> t.head
+    WHERE o.namespace = :namespace AND s.head <> t.head
 ) AS c
 GROUP BY c.type
 ORDER BY c.type;

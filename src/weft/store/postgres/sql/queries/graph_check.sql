@@ -20,30 +20,23 @@ SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions, e.chunk
 WHERE e.namespace = :namespace;
 
 -- name: all_pairs
--- Claims summed up by relation: number of claiming chunks and largest stated weight.
-SELECT c.source, c.target, c.type, count(DISTINCT c.chunk), max(CASE WHEN c.origin <> '*' THEN c.weight END)
-FROM weft.claim AS c
+-- Relations that claims state, with the largest weight.
+SELECT c.source, c.target, c.type, max(c.weight) FROM weft.claim AS c
 WHERE c.namespace = :namespace
 GROUP BY c.source, c.target, c.type
 ORDER BY c.source, c.target, c.type;
 
 -- name: all_relations
-SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.place
 FROM weft.entity AS s JOIN weft.relation AS r ON r.namespace = :namespace AND r.source = s.number
 JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
 WHERE s.namespace = :namespace
 ORDER BY s.key, t.key, r.type;
 
 -- name: all_mentions_in
-SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place
-FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+SELECT m.chunk, m.namespace, m.key, m.count, m.about, m.sentences, m.place FROM weft.mention AS m
 WHERE m.namespace = :namespace
     AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
-
--- name: all_derived_claims_in
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM weft.claim AS c
-WHERE c.namespace = :namespace AND c.origin = '*'
-    AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: misplaced_claims
 -- Claims without the tie rank of their chunk, one chunk after another.
@@ -73,9 +66,6 @@ GROUP BY n.kind, n.vote, n.rank;
 -- name: set_kind
 UPDATE weft.nomination AS n SET vote = :vote, rank = :rank
 WHERE n.namespace = :namespace AND n.kind = :kind AND (n.vote <> :vote OR n.rank <> :rank);
-
--- name: delete_derived_claims
-DELETE FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin = '*';
 
 -- name: delete_entities
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace;

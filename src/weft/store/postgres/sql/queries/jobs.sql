@@ -1,6 +1,5 @@
 -- Job queue. Transactions without the namespace lock skip rows that others have locked; they never wait, so there is
--- no deadlock. Two kinds wait for each other, and lock jobs by id: those that enqueue, and writers of documents in
--- several parts (`lock_jobs`).
+-- no deadlock.
 
 -- name: read_clock
 SELECT extract(EPOCH FROM now())::double precision;

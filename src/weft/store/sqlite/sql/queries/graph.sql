@@ -427,11 +427,17 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: candidate_texts
--- Of pairs of a position and a chunk: the first chunks of each position by id, with their texts.
-SELECT k.at, c.id, unpack_text(c.text) FROM (
-    SELECT j.value ->> 0 AS at, i.number, row_number() OVER (PARTITION BY j.value ->> 0 ORDER BY i.id) AS nth
-    FROM json_each(:pairs) AS j
-    CROSS JOIN chunk AS i ON i.number = j.value ->> 1 AND i.namespace = :namespace
+-- Of chunks that may mention a name, given by its position, the first by id: the text, and the longer names in it with
+-- their number of mentions.
+SELECT k.at, c.id, unpack_text(c.text), (
+    SELECT json_group_array(json_array(e.key, m.count)) FROM mention AS m CROSS JOIN entity AS e ON e.number = m.key
+    WHERE m.chunk = c.number AND m.sentences <> 0 AND e.key <> k.key AND instr(e.key, k.key)
+)
+FROM (
+    SELECT j.value ->> 0 AS at, j.value ->> 1 AS key, i.number,
+        row_number() OVER (PARTITION BY j.value ->> 0 ORDER BY i.id) AS nth
+    FROM json_each(:candidates) AS j
+    CROSS JOIN chunk AS i ON i.number = j.value ->> 2 AND i.namespace = :namespace
 ) AS k
 CROSS JOIN chunk AS c ON c.number = k.number
 WHERE k.nth <= :limit;

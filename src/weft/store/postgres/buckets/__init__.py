@@ -1,1 +1,0 @@
-"""Buckets of the graph of a namespace with several parts."""

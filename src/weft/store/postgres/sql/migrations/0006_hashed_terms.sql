@@ -1,1 +1,0 @@
--- Nothing is left to do: schema 12 drops the secrets.

@@ -1,2 +1,0 @@
--- Vectors of names of several parts move from the home to the part of the document that describes the name.
--- Their rows are moved after this file; the tables stay as they are.
