@@ -31,6 +31,9 @@ from weft.text.normalise import CJK, MARKS, fold
 MAX_KEY_WORDS = 8
 """Maximum number of words of a key that is searched in text."""
 
+MAX_WRITTEN_WORDS = 4
+"""Maximum number of words of a name that is looked up because a text writes it like one. Longer ones are nominated."""
+
 MAX_CJK_CHARACTERS = 12
 """Maximum length of a key that is searched in a run of CJK characters."""
 
@@ -333,6 +336,13 @@ def candidate_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> se
     """Return the keys of all runs of words, for lookup in the dictionary."""
     texts = _texts(found)
     return {key for at in range(len(texts)) for _, key in keys_at(texts, at, longest=longest) if key}
+
+
+def written_keys(found: LazyWords) -> set[str]:
+    """Return the keys of short runs of words that begin like a name. Runs of CJK characters have no such words."""
+    texts = found.texts
+    starts = (at for at, word in enumerate(texts) if found.is_name_like(at) and not _is_cjk(word))
+    return {key for at in starts for _, key in keys_at(texts, at, longest=MAX_WRITTEN_WORDS) if key}
 
 
 def short_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> tuple[set[str], set[str]]:

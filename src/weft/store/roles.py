@@ -66,7 +66,8 @@ class GraphReader(Protocol):
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         """
-        Return the mentions of names that these chunks nominate, in no order. `elsewhere` is set, and
+        Return the mentions in these chunks, in no order: of names that they nominate, and of other entities that they
+        write like names. `elsewhere` is set, and
         `has_defining_chunk` for strong entities.
 
         With `about`, return only mentions in defining chunks, in the order of `chunk_ids`.

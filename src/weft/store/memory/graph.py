@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, find_mentions, find_sentence, required_terms
-from weft.extract.names import name_text
+from weft.extract.names import LazyWords, name_text, written_keys
 from weft.graph.entity_resolution import (
     KIND_RANKS,
     OWN_KINDS,
@@ -34,7 +34,7 @@ from weft.store.shared.merging import (
     pair_tie_rank,
     strongest_mentions,
 )
-from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone, is_searched
+from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone, find_written, is_searched
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.text.ids import entity_id, fact_entity_id
 
@@ -145,17 +145,30 @@ class MemoryGraph:
         order = {id: place for place, id in enumerate(chunk_ids)}
         spread = Counter(self._target(key) for key, _ in self._derived.mentions)
         defined = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
-        found = strongest_mentions(
-            self._mention(key, id)._replace(
-                entity_id=entity_id(self._name, self._target(key)),
-                elsewhere=spread[self._target(key)] > 1,
-                has_defining_chunk=mention.about
-                or (self._derived.resolutions[key].strong and self._target(key) in defined),
+
+        def complete(mention: Mention, key: str, *, least: int) -> Mention:
+            target, is_strong = self._target(key), self._derived.resolutions[key].strong
+            return mention._replace(
+                entity_id=entity_id(self._name, target),
+                elsewhere=spread[target] > least,
+                has_defining_chunk=mention.about or (is_strong and target in defined),
             )
+
+        found = [
+            complete(self._mention(key, id), key, least=1)
             for (key, id), mention in self._derived.mentions.items()
             if id in order and (mention.about or not about)
-        )
-        return sorted(found, key=lambda mention: order[mention.chunk_id])
+        ]
+        for id in () if about else (id for id in order if id in self._chunks):
+            stated = {key for key, chunk in self._derived.mentions if chunk == id}
+            words = LazyWords(self._chunks[id].chunk.text)
+            known = written_keys(words) & self._derived.resolutions.keys()
+            for key, count in find_written(words, known=known, stated=stated).items():
+                chunks = sum(other == key for other, _ in self._derived.mentions)
+                strong = self._derived.resolutions[key].strong
+                mention = Mention("", id, count, about=False, chunks=chunks, strong=strong)
+                found.append(complete(mention, key, least=0))
+        return sorted(strongest_mentions(found), key=lambda mention: order[mention.chunk_id])
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0

@@ -19,7 +19,7 @@ from weft.store.relational.graph_mentions import read_texts
 from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.json_columns import unreadable
 from weft.store.relational.link_read import count_broken_links, find_broken_links
-from weft.store.relational.name_search import search_names
+from weft.store.relational.name_search import find_written_names, search_names
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -135,8 +135,17 @@ class RelationalGraph:
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(chunk_ids)), "about": about}
-            found = list(map(_to_mention, db.run("mentions_in", values)))
+            namespace = db.namespace_key(self._name)
+            values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "about": about}
+            stated: defaultdict[str, set[str]] = defaultdict(set)
+            found = []
+            for *columns, key in db.run("mentions_in", values):  # hot loop
+                found.append(_to_mention(tuple(columns)))
+                stated[columns[1]].add(key)
+            if not about:
+                rows = db.run("chunks_by_id", {"namespace": namespace, "ids": values["ids"]})
+                texts = {id: text for id, _, _, _, _, _, text, *_ in rows}
+                found += find_written_names(db, namespace, texts, stated=stated)
         if len(set(map(itemgetter(0, 1), found))) < len(found):  # hot loop; an entity under several names
             found = join_mentions(found)
         if not about:

@@ -1,14 +1,16 @@
-"""Mentions of names in chunks that do not nominate them, found by the words of the names."""
+"""Mentions of names in chunks that do not nominate them: of names in all chunks, and of all names in a few chunks."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from weft.extract.mentions import required_terms
+from weft.extract.names import LazyWords, written_keys
+from weft.records import Mention
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone
+from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, count_alone, find_written
 
 
 def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> dict[str, dict[str, int]]:
@@ -28,4 +30,21 @@ def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> di
     for at, id, text, longer in db.run("candidate_texts", values) if candidates else ():
         if count := count_alone(text, names[at], longer=json.loads(longer)):
             mentions[names[at]][id] = count
+    return mentions
+
+
+def find_written_names(
+    db: Session, namespace: Namespace, texts: Mapping[str, str], *, stated: Mapping[str, Collection[str]]
+) -> list[Mention]:
+    """Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk nominates."""
+    words = {id: LazyWords(text) for id, text in texts.items()}
+    keys = {id: written_keys(found) for id, found in words.items()}
+    values = {"namespace": namespace, "keys": json.dumps(sorted(set().union(*keys.values())), ensure_ascii=False)}
+    known = {key: rest for key, *rest in db.run("written_names", values)} if any(keys.values()) else {}
+    mentions = []
+    for id, found in words.items():
+        mine = keys[id] & known.keys()
+        for key, count in find_written(found, known=mine, stated=stated.get(id, ())).items() if mine else ():
+            entity, chunks, strong, elsewhere, is_defined = known[key]
+            mentions.append(Mention(entity, id, count, False, chunks, bool(strong), bool(elsewhere), bool(is_defined)))
     return mentions

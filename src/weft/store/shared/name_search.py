@@ -6,10 +6,12 @@ A popular name is nominated by enough chunks. The words of a rare one are in few
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import count_mentions, required_terms
+from weft.extract.names import LazyWords, match_names
 from weft.records import CODE_PREFIX
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 
@@ -50,6 +52,12 @@ def count_alone(text: str, key: str, *, longer: Iterable[tuple[str, int]]) -> in
     """
     inside = sum(count for other, count in longer if _contains(other, key))
     return max(0, count_mentions(text, key) - inside)
+
+
+def find_written(found: LazyWords, *, known: Collection[str], stated: Collection[str]) -> dict[str, int]:
+    """Return the number of mentions of `known` names in a chunk that does not nominate them; it nominates `stated`."""
+    counts = Counter(key for key, _, _ in match_names(found, {*known, *stated}))
+    return {key: count for key, count in counts.items() if key not in stated}
 
 
 def _contains(longer: str, key: str) -> bool:

@@ -523,7 +523,7 @@ SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
 FROM jsonb_array_elements(:claims::jsonb) AS w(value);
 
 -- name: mentions_in
--- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
+-- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk; its name.
 SELECT
     h.id, c.id, m.count, m.about, e.chunks, e.strong,
     e.chunks > 1 OR EXISTS (
@@ -534,13 +534,27 @@ SELECT
         SELECT 1 FROM weft.entity AS o
         JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
         WHERE o.namespace = :namespace AND o.head = e.head
-    ))
+    )), e.key
 FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = c.number
 JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
 JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
     AND (m.about OR NOT :about);
+
+-- name: written_names
+-- Entities of keys that a text may contain: chunks that state the name, whether any chunk states the entity and, if it is
+-- strong, whether one defines it.
+SELECT e.key, h.id, e.chunks, e.strong,
+    EXISTS (SELECT 1 FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = e.head AND o.chunks > 0),
+    e.strong AND EXISTS (
+        SELECT 1 FROM weft.entity AS o
+        JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
+        WHERE o.namespace = :namespace AND o.head = e.head
+    )
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: relations_of_type
 -- For each name, the strongest relations of one type: outgoing ones, then incoming ones.

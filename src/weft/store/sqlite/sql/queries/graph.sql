@@ -502,7 +502,7 @@ FROM (
 ) AS w;
 
 -- name: mentions_in
--- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
+-- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk; its name.
 SELECT
     CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END, c.id,
     m.count, m.about, e.chunks, e.strong,
@@ -517,9 +517,21 @@ SELECT
             SELECT 1 FROM entity AS o JOIN mention AS a ON a.key = o.number AND a.about = 1
             WHERE o.head = e.head AND o.number <> e.head
         )
-    END
+    END, e.key
 FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.key
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
+
+-- name: written_names
+-- Entities of keys that a text may contain: chunks that state the name, whether any chunk states the entity and, if it is
+-- strong, whether one defines it.
+SELECT e.key, h.id, e.chunks, e.strong,
+    EXISTS (SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.chunks > 0),
+    e.strong AND EXISTS (
+        SELECT 1 FROM entity AS o CROSS JOIN mention AS a ON a.key = o.number AND a.about = 1 WHERE o.head = e.head
+    )
+FROM json_each(:keys) AS k
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
+CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: relations_of_type
 -- For each name, the strongest relations of one type: outgoing ones, then incoming ones.
