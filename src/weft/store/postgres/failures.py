@@ -164,7 +164,8 @@ def _translate(error: Exception, where: str) -> WeftError:
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
             return SchemaMismatch(
-                f"the tables on {where} do not match this version: {first}", hint="run weft db migrate"
+                f"the tables on {where} do not match this version: {first}",
+                hint="run weft db init in another database, and index again",
             )
         case errors.InsufficientPrivilege():
             return StoreUnavailable(

@@ -38,8 +38,9 @@ from dataclasses import dataclass
 import psycopg
 from psycopg.rows import TupleRow
 
-from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.errors import StoreUnavailable
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
+from weft.store.shared.schema_version import check_version
 from weft.store.sql_files import load_schema
 
 logger = logging.getLogger(__name__)
@@ -97,16 +98,7 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     if version == 0:
         create(db, where=where)
         return
-    if version > VERSION:
-        raise SchemaMismatch(
-            f"{where} was created by a newer Weft (schema {version}, this version supports {VERSION})",
-            hint="run pip install --upgrade weft-search",
-        )
-    if version < VERSION:
-        raise SchemaMismatch(
-            f"{where} was made by Weft 0.2 (schema {version}, this version needs {VERSION})",
-            hint="index the documents again into another database; for facts and edits see docs/upgrading.md",
-        )
+    check_version(version, wanted=VERSION, where=where)
     _require_coordinator(db, where=where)
 
 
