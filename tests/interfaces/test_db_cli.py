@@ -1,13 +1,10 @@
-"""`weft db`: creating and migrating tables."""
+"""`weft db`: creating and checking tables."""
 
 import os
 
-import apsw
 import postgres
 import psycopg
 import pytest
-
-from weft.store.sql_files import load_migrations
 
 
 @pytest.fixture
@@ -43,29 +40,17 @@ def test_tables_of_a_newer_version_are_left_alone(weft_here, bare):
     with psycopg.connect(bare, autocommit=True) as server:
         (version,) = server.execute("SELECT version FROM weft.schema_version").fetchone()
         server.execute("UPDATE weft.schema_version SET version = 99")
-    for verb in ("init", "migrate", "check"):
+    for verb in ("init", "check"):
         assert "pip install --upgrade weft-search" in weft_here("db", verb, *db, expect=1)
     with psycopg.connect(bare, autocommit=True) as server:
         server.execute("UPDATE weft.schema_version SET version = %s", [version])
 
 
-def test_a_file_is_created_and_migrated(weft_here, tmp_path):
-    """Each step is named; a file has no partitions."""
+def test_a_file_is_created_once(weft_here):
+    """It has no partitions."""
     db = ("--db", "weft.db")
-    assert "weft db init" in weft_here("db", "migrate", *db, expect=1)
     assert "server" in weft_here("db", "init", *db, "--partitions", 2, expect=1)
     assert weft_here("db", "init", *db, "--json")["created"]
     assert not weft_here("db", "init", *db, "--json")["created"]
-    old = apsw.Connection(str(tmp_path / "old.db"))
-    migrations = load_migrations("sqlite")
-    for number in range(1, 4):
-        old.execute(migrations[number])
-    old.execute("PRAGMA application_id = 0x57454654")
-    old.execute("PRAGMA user_version = 3")
-    old.close()
-
-    done = weft_here("db", "migrate", "--db", "old.db", "--json")["done"]
-    assert done == [f"schema {number}" for number in range(4, max(migrations) + 1)]
-    assert weft_here("db", "migrate", "--db", "old.db") == "old.db: up to date\n"
-    assert weft_here("db", "check", "--db", "old.db") == "no problems found\n"
+    assert weft_here("db", "check", *db) == "no problems found\n"
     assert "lost when the process ends" in weft_here("db", "init", "--db", ":memory:", expect=1)

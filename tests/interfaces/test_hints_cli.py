@@ -84,7 +84,6 @@ def test_a_cosine_out_of_range_is_refused(ask):
         ("copy", "--from", "{}", "--to", "other.db"),
         ("copy", "--to", "{}"),
         ("db", "init", "--db", "{}"),
-        ("db", "migrate", "--db", "{}"),
         ("stats", "--config", "{}"),
         ("backup", "{}"),
         ("export", "{}", "--format", "triples"),

@@ -74,7 +74,6 @@ OTHERS = {
     "compact": [],
     "copy": ["--to", "other.db"],
     "db init": [],
-    "db migrate": [],
     "db check": [],
     "db vacuum": [],
     "models list": [],

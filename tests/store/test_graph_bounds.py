@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
-import apsw
 import pytest
 from contract import MODEL, make_batch
 from logical import content
@@ -19,8 +18,6 @@ from weft.search.question.read import read_question
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.shared.merging import tie_rank
-from weft.store.sql_files import load_migrations
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -323,22 +320,3 @@ def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
 
 
 # ── older files ─────────────────────────────────────────────────────────────────────────────────
-
-
-def test_claims_of_an_older_file_get_their_place():
-    """The migration reads the first digits of the chunk's id, as the code does."""
-    db = apsw.Connection(":memory:")
-    migrations = load_migrations("sqlite")
-    for number in (1, 2, 3):
-        db.execute(migrations[number])
-    ids = [f"c{digits}{'0' * 16}" for digits in ("00000000", "ffffffff", "0123abcd", "89efdcba")]
-    db.execute("INSERT INTO namespace (name) VALUES ('default')")
-    db.execute("INSERT INTO document VALUES (1, 1, 'd', 's', 't', '{}', '', 'line')")
-    for number, id in enumerate(ids, start=1):
-        db.execute("INSERT INTO chunk VALUES (?, 1, 1, ?, 0, '[]', 1, 1, '', '{}', 0)", (number, id))
-        db.execute("INSERT INTO claim VALUES (1, ?, '', 'a', 'b', 'uses', 5.0, '')", (number,))
-    db.execute(migrations[4])
-
-    assert dict(db.execute("SELECT id, place FROM claim JOIN chunk ON number = chunk")) == {
-        id: tie_rank(id) for id in ids
-    }

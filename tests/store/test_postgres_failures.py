@@ -125,7 +125,7 @@ def test_the_tables_of_another_version_are_refused(postgres_dsn):
     """They are neither read nor written."""
     for version, said, hint in (
         (99, "newer Weft (schema 99", "pip install --upgrade"),
-        (17, "made by Weft 0.2 (schema 17", "docs/upgrading.md"),
+        (17, "made by Weft 0.2 or older (schema 17", "docs/upgrading.md"),
     ):
         with psycopg.connect(postgres_dsn, autocommit=True) as db:
             db.execute("UPDATE weft.schema_version SET version = %s", [version])

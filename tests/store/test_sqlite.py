@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import threading
 import time
@@ -10,21 +11,16 @@ from pathlib import Path
 
 import apsw
 import pytest
-from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch, unit
+from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 
 from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory.store import MemoryDatabase
-from weft.store.shared.twelve_bits import pack_twelve
-from weft.store.sql_files import load_migrations, load_schema
-from weft.store.sqlite import connect, migration
+from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.migration_functions import add_migration_functions
-from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
@@ -108,53 +104,6 @@ def compare(database, where, short_path, steps):
         database.close()
 
 
-def test_schema_and_migrations_give_the_same_tables():
-    """A new file and one that was migrated from the first version are alike."""
-    made = []
-    for statements in ([load_schema("sqlite")], load_migrations("sqlite").values()):
-        db = apsw.Connection(":memory:")
-        add_migration_functions(db)
-        add_packing_functions(db)
-        add_chunk_list_functions(db)
-        for text in statements:
-            db.execute(text, {"after": 0, "until": 0})
-        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        columns = {(table, *row[1:]) for table in tables for row in db.execute(f"PRAGMA table_xinfo ({table})")}
-        keys = {(table, *row) for table in tables for row in db.execute(f"PRAGMA foreign_key_list ({table})")}
-        indexes = set(db.execute("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index'"))
-        made.append((columns, keys, indexes))
-
-    assert made[0] == made[1]
-    assert len(made[0][0]) > 50
-
-
-def test_vectors_of_an_older_file_become_half_as_long(tmp_path):
-    """Schema 17 rounds float32 to float16, and schema 25 names to 12 bits; the chunk is found as before."""
-    path = str(tmp_path / "weft.db")
-    vector = unit(3, 2, 1)
-    with closing(apsw.Connection(path)) as db:
-        for number, statements in load_migrations("sqlite").items():
-            if number <= 16:
-                db.execute(statements)
-        db.execute("INSERT INTO namespace VALUES (1, 'default', 1, 1, 1)")
-        db.execute("INSERT INTO document VALUES (1, 1, 'd1', 'a.md', 'A', '{}', '', '')")
-        db.execute("INSERT INTO chunk VALUES (1, 1, 1, 'c1', 0, '[]', 1, 1, 'alpha', '{\"alpha\": 1}', 1, NULL, NULL)")
-        db.execute("INSERT INTO model VALUES (1, 1, 'm', 'f', 3, 1)")
-        db.execute("INSERT INTO chunk_vector VALUES (1, 1, 1, ?)", [vector.astype("<f4").tobytes()])
-        db.execute("INSERT INTO entity_vector VALUES (1, 'alpha', 1, ?)", [vector.astype("<f4").tobytes()])
-        db.execute(f"PRAGMA application_id = {migration.APPLICATION_ID}")
-        db.execute("PRAGMA user_version = 16")
-
-    database = SqliteDatabase(path)
-    (hit,) = database.store("default").search_vector(vector, limit=3, where=EVERYTHING).hits
-    assert (hit.chunk_id, hit.score) == ("c1", pytest.approx(1.0, abs=1e-3))
-    with database._connections.read() as db:
-        assert db.run("described_entities", {"model": 1, "namespace": 1, "ids": '["c1"]'}) == [
-            ("alpha", pack_twelve([vector])[0])
-        ]
-    database.close()
-
-
 def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
     """Databases of other programs and text files are unchanged."""
     other = tmp_path / "other.db"
@@ -170,14 +119,26 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
     assert [row[0] for row in apsw.Connection(str(other)).execute("SELECT name FROM sqlite_schema")] == ["t"]
 
 
-def test_a_newer_schema_is_refused(tmp_path):
-    """An older Weft does not write into a file it does not understand."""
+@pytest.mark.parametrize(
+    ("version", "message", "hint"),
+    [
+        (999, "created by a newer Weft (schema 999", "pip install --upgrade"),
+        (30, "made by Weft 0.2 or older (schema 30", "docs/upgrading.md"),
+        (1030, "made by Weft 0.2 or older (schema 30", "docs/upgrading.md"),
+    ],
+    ids=["newer", "older", "interrupted migration"],
+)
+def test_a_file_of_another_version_is_refused(tmp_path, version, message, hint):
+    """It stays as it is."""
     path = tmp_path / "weft.db"
     SqliteDatabase(str(path)).close()
-    apsw.Connection(str(path)).execute("PRAGMA user_version = 999")
+    apsw.Connection(str(path)).execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
 
-    with pytest.raises(SchemaMismatch, match="newer"):
+    with pytest.raises(SchemaMismatch, match=re.escape(message)) as caught:
         SqliteDatabase(str(path))
+    assert hint in caught.value.hint
+    assert path.read_bytes() == before
 
 
 def test_a_missing_folder_is_named(tmp_path):

@@ -1,1 +1,1 @@
-"""Maintenance of stores: copy, import and export, calibrate, migrate tables, diagnose."""
+"""Maintenance of stores: copy, import and export, calibrate, create tables, diagnose."""

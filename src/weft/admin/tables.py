@@ -1,4 +1,4 @@
-"""Creation and migration of the tables of a store (`weft db`)."""
+"""Creation of the tables of a store (`weft db`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.config import check_address, find_path, is_missing, is_server, shown
-from weft.engine.adapters import Progress, require_postgres
+from weft.engine.adapters import require_postgres
 from weft.errors import InputError
 from weft.store.sqlite.connect import read_version
 from weft.store.sqlite.database import SqliteDatabase
@@ -46,25 +46,6 @@ def make_tables(db: str, *, partitions: int = 0) -> Tables:
     created = is_missing(db)
     SqliteDatabase(str(path)).close()
     return Tables(where=str(path), created=created, schema=read_version(str(path)))
-
-
-def migrate_tables(db: str, *, on_migrate: Progress | None = None) -> list[str]:
-    """
-    Migrate the tables of a file or a server; return a description per migration. Raises if tables are missing.
-
-    While a file is migrated, `on_migrate` is called with the number of converted rows and the total.
-    """
-    path = _find_file(db)
-    if path is not None:
-        return _migrate_file(path, on_migrate=on_migrate)
-    require_postgres()
-    from weft.store.postgres import schema
-    from weft.store.postgres.connect import Connections
-
-    connections = Connections(db)
-    with connections.bare() as server:
-        schema.prepare(server, where=connections.where)
-    return []
 
 
 def find_schema(db: str) -> int:
@@ -120,11 +101,3 @@ def _create_on_server(db: str, *, partitions: int) -> Tables:
             has_citus=state.has_citus,
             is_spread=schema.is_distributed(server),
         )
-
-
-def _migrate_file(path: Path, *, on_migrate: Progress | None) -> list[str]:
-    if is_missing(str(path)):
-        raise InputError(f"the store {str(path)!r} does not exist", hint="run `weft db init` to create the store")
-    before = read_version(str(path))
-    SqliteDatabase(str(path), on_migrate=on_migrate).close()
-    return [f"schema {number}" for number in range(before + 1, read_version(str(path)) + 1)]

@@ -56,7 +56,7 @@ class Session:
         With `must_exist`, as for verbs that only read, raise `InputError` for a missing file. With `notes_namespace`
         too, an unknown namespace is reported on stderr.
         """
-        from weft.cli.progress import FetchBar, MigrationBar
+        from weft.cli.progress import FetchBar
         from weft.config import is_missing
         from weft.engine.engine import Engine
         from weft.errors import InputError
@@ -72,7 +72,6 @@ class Session:
         engine = Engine(
             settings,
             on_fetch=None if is_quiet else FetchBar(),
-            on_migrate=None if is_quiet else MigrationBar(),
             lists_namespaces=True,
         )
         try:

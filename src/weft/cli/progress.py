@@ -122,21 +122,6 @@ class CountBar:
             self._bar.stop()
 
 
-class MigrationBar:
-    """Progress of the migration of an older file. Called with the converted rows so far and in total."""
-
-    def __init__(self) -> None:
-        self._bar: CountBar | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._bar is None:
-            self._bar = CountBar("migrating the store", total=total, unit="rows", quiet=False)
-            self._bar.__enter__()
-        self._bar.update(done, total=total)
-        if done >= total:
-            self._bar.__exit__(None, None, None)
-
-
 class RecentRate:
     """Rate of a counter over the last `WINDOW_SECONDS`, so that it soon excludes the time of loading the model."""
 

@@ -51,12 +51,8 @@ class TimedReranker(Reranker, Protocol):
 # ── stores ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def open_database(settings: Settings, *, on_migrate: Progress | None = None) -> Database:
-    """
-    Open the file or the server that the settings name; create missing files and tables.
-
-    An older file is migrated; `on_migrate` is called with the number of converted rows and the total.
-    """
+def open_database(settings: Settings) -> Database:
+    """Open the file or the server that the settings name; create missing files and tables."""
     db = settings.store.db
     check_address(db)
     if is_server(db):
@@ -72,7 +68,7 @@ def open_database(settings: Settings, *, on_migrate: Progress | None = None) -> 
         )
     from weft.store.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(str(find_path(db) or db), on_migrate=on_migrate)
+    return SqliteDatabase(str(find_path(db) or db))
 
 
 def require_postgres() -> None:

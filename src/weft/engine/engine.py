@@ -95,7 +95,6 @@ class Engine:
         embedder: Embedder | EmbedderSlot | None = None,
         reranker: Reranker | Rerankers | None = None,
         on_fetch: Progress | None = None,
-        on_migrate: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
         lists_namespaces: bool = False,
     ) -> None:
@@ -107,7 +106,7 @@ class Engine:
         """
         self.settings = settings
         self._lists_namespaces = lists_namespaces
-        self.database = database or open_database(settings, on_migrate=on_migrate)
+        self.database = database or open_database(settings)
         self._on_fetch = on_fetch
         self._clock = clock
         self._custom_embedder = None if isinstance(embedder, EmbedderSlot) else embedder

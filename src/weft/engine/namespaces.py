@@ -36,11 +36,10 @@ class Engines:
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         on_fetch: Progress | None = None,
-        on_migrate: Progress | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.settings = settings
-        self.database = database or open_database(settings, on_migrate=on_migrate)
+        self.database = database or open_database(settings)
         self._custom_embedder = embedder
         self._rerankers = Rerankers(settings, custom=reranker)
         self._on_fetch = on_fetch

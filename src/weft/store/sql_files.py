@@ -1,4 +1,4 @@
-"""Loader of the SQL files: named statements in `<dialect>/sql/queries/`, schema and migrations."""
+"""Loader of the SQL files: named statements in `<dialect>/sql/queries/`, and the schema."""
 
 from __future__ import annotations
 
@@ -24,14 +24,6 @@ def load_queries(dialect: str) -> dict[str, str]:
 def load_schema(dialect: str) -> str:
     """Return the statements that create an empty database of the newest version."""
     return _read(dialect, "schema.sql")
-
-
-@cache
-def load_migrations(dialect: str) -> dict[int, str]:
-    """Return {version: statements} in order. `0002_facts.sql` migrates version 1 to 2."""
-    folder = resources.files("weft.store") / dialect / "sql" / "migrations"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return {int(name.split("_")[0]): (folder / name).read_text("utf-8") for name in names}
 
 
 def _read(dialect: str, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.group()
 @common_options
 def db() -> None:
-    """Create, migrate, check and vacuum the tables of a store."""
+    """Create, check and vacuum the tables of a store."""
 
 
 @verb()
@@ -46,26 +46,6 @@ def init(session: Session, partitions: int | None) -> None:
         say(_describe(tables))
 
 
-@verb()
-def migrate(session: Session) -> None:
-    """
-    Migrate the tables of the store to this version.
-
-    A SQLite file is also migrated when it is opened; no other process may use it meanwhile. On a server, stop
-    all processes that use it before. An interrupted migration resumes on the next call.
-    """
-    from weft.admin.tables import migrate_tables
-    from weft.cli.progress import MigrationBar
-    from weft.config import shown
-
-    db = session.settings().store.db
-    done = migrate_tables(db, on_migrate=MigrationBar() if session.verbosity >= 0 else None)
-    if session.as_json:
-        print_json({"where": shown(db), "done": done})
-    elif session.verbosity >= 0:
-        say(f"{shown(db)}: {', '.join(done) if done else 'up to date'}")
-
-
 def _describe(tables: Tables) -> str:
     parts = [f"{'created' if tables.created else 'found'} the tables of schema {tables.schema} in {tables.where}"]
     if tables.pgvector:
@@ -82,6 +62,5 @@ def _describe(tables: Tables) -> str:
 
 
 db.add_command(init)
-db.add_command(migrate)
 db.add_command(check)
 db.add_command(compact, name="vacuum")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.progress import FetchBar, MigrationBar
+from weft.cli.progress import FetchBar
 from weft.cli.terminal import say
 
 
@@ -42,7 +42,6 @@ def serve(session: Session, host: str, port: int) -> None:
     engines = Engines(
         settings,
         on_fetch=FetchBar() if session.verbosity >= 0 else None,
-        on_migrate=MigrationBar() if session.verbosity >= 0 else None,
     )
     if is_new:
         say(f"note: created an empty store {settings.store.db!r}", err=True)

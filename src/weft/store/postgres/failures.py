@@ -162,9 +162,10 @@ def _translate(error: Exception, where: str) -> WeftError:
                 f"{where} cancelled a statement that took too long",
                 hint="raise statement_timeout on the server, or run the command again",
             )
-        case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
+        case errors.UndefinedTable() | errors.UndefinedColumn():
             return SchemaMismatch(
-                f"the tables on {where} do not match this version: {first}", hint="run weft db migrate"
+                f"the tables on {where} do not match this version: {first}",
+                hint="run weft db init in another database, and index again",
             )
         case errors.InsufficientPrivilege():
             return StoreUnavailable(

@@ -38,8 +38,9 @@ from dataclasses import dataclass
 import psycopg
 from psycopg.rows import TupleRow
 
-from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.errors import StoreUnavailable
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
+from weft.store.shared.schema_version import check_version
 from weft.store.sql_files import load_schema
 
 logger = logging.getLogger(__name__)
@@ -97,16 +98,7 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     if version == 0:
         create(db, where=where)
         return
-    if version > VERSION:
-        raise SchemaMismatch(
-            f"{where} was created by a newer Weft (schema {version}, this version supports {VERSION})",
-            hint="run pip install --upgrade weft-search",
-        )
-    if version < VERSION:
-        raise SchemaMismatch(
-            f"{where} was made by Weft 0.2 (schema {version}, this version needs {VERSION})",
-            hint="index the documents again into another database; for facts and edits see docs/upgrading.md",
-        )
+    check_version(version, wanted=VERSION, where=where)
     _require_coordinator(db, where=where)
 
 
@@ -123,13 +115,17 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
         state = read_state(db)
         if state.version:
             return False
+        script = [*statements(load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db))]
+        tables_end = next(place for place, one in enumerate(script) if one.startswith("ALTER TABLE"))
+        db.execute(script[0])  # a transaction of its own: the other nodes of Citus see the schema after its commit
         with db.transaction():
-            for statement in statements(
-                load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db)
-            ):
-                if state.has_citus and statement.startswith("ALTER TABLE"):
-                    _distribute(db, _TABLE.findall(load_schema("postgres")))
-                    state = ServerState(version=0, has_citus=False, pgvector=state.pgvector)
+            if state.has_citus:
+                db.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+            for statement in script[1:tables_end]:
+                db.execute(statement)
+            if state.has_citus:
+                _distribute(db, _TABLE.findall(load_schema("postgres")))
+            for statement in script[tables_end:]:
                 db.execute(statement)
             db.execute("INSERT INTO weft.schema_version (version) VALUES (%s)", [VERSION])
     return True
@@ -137,10 +133,8 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
 
 def statements(text: str, *, partitions: int = 0, vector_schema: str = "public") -> Iterator[str]:
     """Yield the statements of a file; with `partitions`, marked tables are partitioned by namespace."""
-    for part in _without_comments(text).replace("vector_schema", vector_schema).split(";\n"):
-        statement = part.strip()
-        if not statement:
-            continue
+    closed: list[str] = []
+    for statement in split_statements(text.replace("vector_schema", vector_schema)):
         table = _TABLE.match(statement)
         if table is None or _MARK not in statement or not partitions:
             yield statement.replace(_MARK, "")
@@ -149,7 +143,28 @@ def statements(text: str, *, partitions: int = 0, vector_schema: str = "public")
         for place in range(partitions):
             bounds = f"WITH (MODULUS {partitions}, REMAINDER {place})"
             yield f"CREATE TABLE {table[1]}_{place} PARTITION OF {table[1]} FOR VALUES {bounds}"
-            yield f"ALTER TABLE {table[1]}_{place} {CLOSED}"
+            closed.append(f"ALTER TABLE {table[1]}_{place} {CLOSED}")
+    yield from closed
+
+
+def split_statements(text: str) -> Iterator[str]:
+    """
+    Yield the statements of a script without comments and semicolons. Bodies of functions stand between `$$`.
+
+    The scripts of this package have no semicolon and no `--` in a quoted text; a test compares with a parser.
+    """
+    statement = ""
+    for place, part in enumerate(_without_comments(text).split("$$")):
+        if place % 2:
+            statement += f"$${part}$$"
+            continue
+        *ends, rest = part.split(";")
+        for end in ends:
+            yield (statement + end).strip()
+            statement = ""
+        statement += rest
+    if statement.strip():
+        yield statement.strip()
 
 
 def distributed_tables() -> set[str]:

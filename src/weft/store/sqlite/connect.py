@@ -13,7 +13,7 @@ import apsw
 
 from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 from weft.private_files import make_private_file
-from weft.store.sqlite import migration
+from weft.store.sqlite import schema
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
@@ -70,7 +70,7 @@ class Connections:
 
     """
 
-    def __init__(self, path: str, *, on_migrate: migration.Progress | None = None) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.file = Path(path).absolute()
         """The same, also after the process has changed its working folder."""
@@ -86,10 +86,9 @@ class Connections:
         try:
             with self.bare() as db:
                 self._packed_pages = int(db.execute("PRAGMA page_count").get)
-                self.migrated = migration.prepare(db, path, on_step=on_migrate)
-                """Result of the migration of an older file; None if it was not migrated."""
+                schema.prepare(db, path)
         except BaseException:
-            self._close_all()  # an open connection would keep others from migrating the file
+            self._close_all()  # an open connection would lock the file on Windows
             raise
 
     def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[SqliteSession]:
@@ -297,9 +296,9 @@ def _load_vector_functions(db: apsw.Connection) -> str:
 
 
 def read_version(path: str) -> int:
-    """Return the last complete schema of an existing file, without changing it; 0 if it is empty."""
+    """Return the version of the tables of an existing file, without changing it; 0 if it is empty."""
     with _translated_errors(path):
-        return migration.read_version(path)
+        return schema.read_version(path)
 
 
 @contextmanager

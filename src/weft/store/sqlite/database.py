@@ -14,26 +14,20 @@ from weft.store.sqlite.connect import Connections, copy_errors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.index.verify import compare
-from weft.store.sqlite.migration import Progress
 from weft.temporary_files import temporary_file
 
 
 class SqliteDatabase:
     """Embedded database: one file, with a WAL file in the same folder while it is open."""
 
-    def __init__(self, path: str, *, on_migrate: Progress | None = None) -> None:
-        self._connections = Connections(path, on_migrate=on_migrate)
+    def __init__(self, path: str) -> None:
+        self._connections = Connections(path)
 
     @property
     def notes(self) -> tuple[str, ...]:
         found: list[str] = []
         if problem := self._connections.vector_problem:
             found.append(f"vectors of facts are scanned with numpy because sqlite-vec did not load: {problem}")
-        if change := self._connections.migrated:
-            found.append(
-                f"migrated from schema {change.before} to {change.after}; "
-                f"`weft compact` frees {change.free_bytes / 1e6:.1f} MB"
-            )
         return tuple(found)
 
     @property

@@ -5,7 +5,7 @@ Process that builds large read indexes for another one. Each message is one line
     answers     {"ready": true}, then {"changed": number of indexes} or {"error": text}
 
 It ends early if the other process closes the pipe. If the other process has other versions, it ends without an answer:
-it would migrate the file, or write an index that the other one cannot read.
+it could not read the file, or would write an index that the other one cannot read.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import IO, Any
 from weft.processes.child import python_command, start_process
 from weft.store.read_index.hnsw import is_available
 from weft.store.read_index.segments import FORMAT_VERSION
-from weft.store.sql_files import load_migrations
+from weft.store.sqlite import schema
 
 MODULE = "weft.store.sqlite.index.builder_main"
 
@@ -46,7 +46,7 @@ def read_versions() -> list[int]:
 
     Weft may have been upgraded since this process started. The other process refuses a request with other versions.
     """
-    return [max(load_migrations("sqlite")), FORMAT_VERSION, is_available()]
+    return [schema.VERSION, FORMAT_VERSION, is_available()]
 
 
 def extend_indexes(

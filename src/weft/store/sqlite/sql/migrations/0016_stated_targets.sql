@@ -1,3 +1,0 @@
--- Claims are looked up by their target only if a document or an import states them.
-DROP INDEX claim_by_target;
-CREATE INDEX claim_by_target ON claim (namespace, target) WHERE origin <> '*';

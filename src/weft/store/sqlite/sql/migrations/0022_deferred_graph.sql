@@ -1,2 +1,0 @@
--- A first load derives the graph once for many transactions.
-ALTER TABLE namespace ADD COLUMN deferred INTEGER;
