@@ -11,7 +11,7 @@ import apsw
 
 from weft.extract.names import iter_words, singular
 from weft.graph.entity_resolution import letters
-from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.sqlite.session import SqliteSession
 from weft.text.analyzer import terms
 

@@ -41,7 +41,7 @@ SILENT_KINDS = frozenset({"heading", "variant", "page", "section", "label"})
 """
 Kinds that never create an entity on their own: section headings, possible spellings of a name, pages.
 
-Pages and sections become entities by links (`store.relational.link_write`).
+Pages and sections become entities by links (`store.relational.graph.link_write`).
 """
 
 MAX_ALIAS_CHAIN = 4

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
-from weft.store.relational.document_graph import DocumentGraph
-from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.graph.document_graph import DocumentGraph
+from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels

@@ -25,13 +25,13 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
-from weft.store.relational.document_graph import DocumentGraph
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter, annotate
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
-from weft.store.relational.graph_read import RelationalGraph
-from weft.store.relational.graph_write import GraphChanges, write_name_vectors
+from weft.store.relational.graph.document_graph import DocumentGraph
+from weft.store.relational.graph.graph_read import RelationalGraph
+from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.retry import retry_once

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
-from weft.store.relational.graph_mentions import derive_mentions
-from weft.store.relational.graph_write import GraphChanges, Pair, batched
-from weft.store.relational.link_write import LinkChanges
+from weft.store.relational.graph.graph_mentions import derive_mentions
+from weft.store.relational.graph.graph_write import GraphChanges, Pair, batched
+from weft.store.relational.graph.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id

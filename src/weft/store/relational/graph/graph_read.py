@@ -15,11 +15,11 @@ from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import read_texts
-from weft.store.relational.graph_write import GraphChanges, write_name_vectors
+from weft.store.relational.graph.graph_mentions import read_texts
+from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
+from weft.store.relational.graph.link_read import count_broken_links, find_broken_links
+from weft.store.relational.graph.name_search import find_written_names, search_names
 from weft.store.relational.json_columns import unreadable
-from weft.store.relational.link_read import count_broken_links, find_broken_links
-from weft.store.relational.name_search import find_written_names, search_names
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,

@@ -34,8 +34,8 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import Claim, Extraction, Nomination, Vector
 from weft.store.relational.document_read import to_extractions
-from weft.store.relational.graph_mentions import MentionChanges
-from weft.store.relational.link_write import LinkChanges
+from weft.store.relational.graph.graph_mentions import MentionChanges
+from weft.store.relational.graph.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from weft.extract.links.page_keys import read_link_key
 from weft.extract.links.resolution import common_folder, leaves_folder
 from weft.records import BrokenLink
-from weft.store.relational.graph_mentions import read_texts
+from weft.store.relational.graph.graph_mentions import read_texts
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.page_links import locate_broken
 

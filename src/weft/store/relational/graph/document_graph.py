@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.records import Batch, Vector
 from weft.store.relational.fact_origins import write_stated
-from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.session import Namespace, Session
 
 
