@@ -100,7 +100,11 @@ def _surroundings(known: GraphContext, *, relations: Relations) -> GraphView:
         for relation in relations.with_derived(named, limit=MAX_NEIGHBOURS)
         if (relation.source_id, relation.target_id, relation.type) not in known_ends
     ]
-    shown = _without_vague([*known.relations, *relations.graph.describe(further)])
+    stated = [relation for relation in known.relations if relation.type not in DERIVED_TYPES]
+    derived = [relation for relation in known.relations if relation.type in DERIVED_TYPES]
+    found = relations.graph.describe([*derived, *further])
+    between = sorted([*stated, *found[: len(derived)]], key=lambda relation: -relation.weight)
+    shown = _without_vague([*between, *found[len(derived) :]])
     ids = sorted({id for relation in shown for id in (relation.source_id, relation.target_id)})
     names = {entity.id: entity.name for entity in relations.entities(ids)}
     return GraphView(entities=known.entities, relations=shown, names=names)

@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 from weft.config import GraphOptions
 from weft.errors import ModelError
-from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
 from weft.graph.guided_expansion import expansion_queries
@@ -31,9 +30,6 @@ SEARCHED = "searched for in"
 
 MAX_FILTERED_MENTIONS = 1000
 """Maximum number of mentions of an entity that `expand` reads if a filter is set."""
-
-MAX_DERIVED_SENTENCES = 5
-"""Relations derived from mentions whose sentence is looked up in the text. Those of stated relations are stored."""
 
 MAX_OWN_CHUNKS = 3
 """Defining chunks of a seed that are compared with the best text hits."""
@@ -83,14 +79,13 @@ def search_graph(
 
 
 def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
-    """Return the relations between `entities`, strongest first; stated ones and the first derived have sentences."""
+    """Return the relations between `entities`, strongest first. Stated ones have a sentence, derived ones have none."""
+    if len(entities) < 2:
+        return []
     ids = [entity.id for entity in entities]
-    stated, shared = relations.between(ids), relations.graph.co_occurrences(ids, others=ids, limit=limit)
-    found = sorted([*stated, *shared], key=lambda r: -r.weight)[:limit]
-    derived = [place for place, relation in enumerate(found) if relation.type in DERIVED_TYPES]
-    bare = set(derived[MAX_DERIVED_SENTENCES:])
-    described = iter(relations.graph.describe([r for place, r in enumerate(found) if place not in bare]))
-    return [relation if place in bare else next(described) for place, relation in enumerate(found)]
+    stated = relations.graph.describe(relations.between(ids)[:limit])
+    shared = relations.graph.co_occurrences(ids, others=ids, limit=limit)
+    return sorted([*stated, *shared], key=lambda relation: -relation.weight)[:limit]
 
 
 def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
