@@ -35,14 +35,11 @@ from renaming import WORD, Renaming, expect_variants
 from sets import data_folder
 
 from weft.engine.engine import open_engine
-from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, derived_weight
 from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
 from weft.load.formats.beir import iter_corpus
 from weft.records import Document
-from weft.store.shared.merging import tie_rank
+from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions, pack_chunks, unpack_chunks
-from weft.store.sqlite.packed_claims import MAX_LISTED_CHUNKS, pair_place, tie_place
 from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges, count_places
 from weft.text.analyzer import count_terms, terms
@@ -93,7 +90,6 @@ def make_store(folder: Path, size: int) -> Path:
     shutil.copy(base_store(folder), begun)
     db = apsw.Connection(str(begun))
     add_packing_functions(db)
-    add_chunk_list_functions(db)
     db.pragma("journal_mode", "off")
     db.pragma("synchronous", "off")
     db.pragma("cache_size", -1_000_000)
@@ -172,8 +168,8 @@ class Variants:
         self._keys = {row[0]: row[1] for row in self._entities}
         self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
         self._offset = max(self._names) + 1
-        self._relations = list(db.execute("SELECT source, target, type, weight, support, chunks FROM relation"))
-        self._mentions = list(db.execute("SELECT entity, chunk, count, about FROM mention"))
+        self._relations = list(db.execute("SELECT source, target, type, weight FROM relation"))
+        self._mentions = list(db.execute("SELECT key, chunk, count, about, sentences FROM mention"))
         self._nominations = list(db.execute(_NOMINATIONS))
         self._claims = list(db.execute(_CLAIMS))
         self._described = list(db.execute("SELECT chunk, key, vector FROM entity_vector"))
@@ -191,10 +187,6 @@ class Variants:
 
         def entity(number: int) -> int:
             return number + copy * self._offset if number in self._own else number
-
-        def pair(source: int, target: int, type: str) -> tuple[int, int]:
-            is_turned = type == CO_OCCURS and key(names[source]) > key(names[target])
-            return (entity(target), entity(source)) if is_turned else (entity(source), entity(target))
 
         db, run, names = self._db, self._db.executemany, self._names
         run(
@@ -264,21 +256,14 @@ class Variants:
             ),
         )
         run(
-            "INSERT INTO mention (entity, chunk, count, about, place) VALUES (?, ?, ?, ?, ?)",
-            ((entity(e), c + shift, count, about, tie_place(places[c])) for e, c, count, about in self._mentions),
+            "INSERT INTO mention (key, chunk, count, about, place, sentences) VALUES (?, ?, ?, ?, ?, ?)",
+            ((entity(k), c + shift, count, about, places[c], bits) for k, c, count, about, bits in self._mentions),
         )
         run(
-            "INSERT INTO relation (source, target, code, weight, support, places, chunks) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO relation (source, target, type, weight, place) VALUES (?, ?, ?, ?, ?)",
             (
-                (
-                    *pair(s, t, type),
-                    _code(type),
-                    weight,
-                    support,
-                    pair_place(NAMESPACE, key(names[s]), key(names[t])),
-                    _shifted(chunks, by=shift),
-                )
-                for s, t, type, weight, support, chunks in self._relations
+                (entity(s), entity(t), type, weight, pair_tie_rank(NAMESPACE, key(names[s]), key(names[t])))
+                for s, t, type, weight in self._relations
                 if s in self._own or t in self._own
             ),
         )
@@ -291,10 +276,10 @@ class Variants:
             ),
         )
         run(
-            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, code, weight, description, place)"
+            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, type, weight, description, place)"
             " VALUES (1, '', ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (c + shift, origin, *pair(s, t, type), _code(type), weight, text(said), places[c])
+                (c + shift, origin, entity(s), entity(t), type, weight, text(said), places[c])
                 for c, origin, s, t, type, weight, said in self._claims
             ),
         )
@@ -315,21 +300,6 @@ class Variants:
             "UPDATE entity SET mentions = ?, chunks = ? WHERE number = ?",
             ((copies * row[5], copies * row[6], row[0]) for row in shared),
         )
-        both = [row for row in self._relations if row[0] not in self._own and row[1] not in self._own]
-        self._db.executemany(
-            "UPDATE relation SET support = ?, weight = ?, chunks = ? WHERE source = ? AND target = ? AND code = ?",
-            (
-                (
-                    held := min(256, copies * n),
-                    derived_weight(type, support=held) if type in DERIVED_TYPES else weight,
-                    self._join(copies, chunks),
-                    s,
-                    t,
-                    _code(type),
-                )
-                for s, t, type, weight, n, chunks in both
-            ),
-        )
         self._db.execute("INSERT INTO posting SELECT 1, term, block, entries FROM new_posting ORDER BY term, block")
         self._db.execute("DELETE FROM term")
         self._db.create_scalar_function("count_places", lambda *values: count_places(*values), 1)
@@ -340,18 +310,6 @@ class Variants:
             " WHERE NOT EXISTS (SELECT 1 FROM chunk_terms WHERE chunk = c.number) ORDER BY number"
         )
         self._db.execute("UPDATE namespace SET generation = generation + 1")
-
-    def _join(self, copies: int, packed: bytes) -> bytes:
-        """Return the list of a relation that all variants share: the chunks with the smallest ids."""
-        found = unpack_chunks(packed)
-        numbers = [number + copy * self._step for number in found.numbers for copy in range(copies)]
-        if len(numbers) > MAX_LISTED_CHUNKS:
-            wanted = json.dumps(numbers)
-            rows = self._db.execute(
-                "SELECT number FROM chunk WHERE number IN (SELECT value FROM json_each(?)) ORDER BY id", (wanted,)
-            )
-            numbers = [number for (number,) in rows][:MAX_LISTED_CHUNKS]
-        return pack_chunks(numbers, size=copies * found.size)
 
     def _read(self, row: tuple[Any, ...]) -> _Chunk:
         pieces = WORD.split(row[6])
@@ -380,15 +338,6 @@ class Variants:
         moved = vectors.astype(np.float32) + MOVED * others + NOISE * noise
         unit: np.ndarray = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
         return unit
-
-
-def _code(type: str) -> str | int:
-    return DERIVED_TYPES.index(type) if type in DERIVED_TYPES else type
-
-
-def _shifted(packed: bytes, *, by: int) -> bytes:
-    found = unpack_chunks(packed)
-    return pack_chunks((number + by for number in found.numbers), size=found.size)
 
 
 def main() -> None:
