@@ -23,7 +23,9 @@ def address(request, tmp_path_factory):
     """Give the address of a running daemon."""
     with tempfile.TemporaryDirectory(prefix="weft") as folder:  # the path of a socket has to be short
         made = Address(folder=folder, name="x", is_unix=request.param)
-        engine = Engine(read_settings({"store.db": str(tmp_path_factory.mktemp("store") / "weft.db")}), embedder=FakeEmbedder())
+        engine = Engine(
+            read_settings({"store.db": str(tmp_path_factory.mktemp("store") / "weft.db")}), embedder=FakeEmbedder()
+        )
         engine.memory.add("user", "prefers", value="green tea")
         daemon = Daemon(engine, made, idle_seconds=60)
         ready = threading.Event()
