@@ -421,7 +421,7 @@ def test_a_graph_in_the_home_is_moved_to_its_buckets(postgres_dsn, server):
         schema.migrate(db, where="here")
     assert places(server, "mention").keys() == {"default", "other"}
     with psycopg.connect(postgres_dsn, autocommit=True) as db:
-        assert schema.migrate(db, where="here") == ["schema 16", "schema 17"]
+        assert schema.migrate(db, where="here") == ["schema 16", "schema 17", "schema 18"]
 
     assert {table: places(server, table) for table in OWNERS} == rows
     assert [view(store) for store in stores] == before

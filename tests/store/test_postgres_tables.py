@@ -116,6 +116,7 @@ def test_tables_of_version_3_are_closed_and_their_postings_packed(postgres_dsn, 
                 "schema 15",
                 "schema 16",
                 "schema 17",
+                "schema 18",
             ]
             owned = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'weft'::regnamespace"
             assert db.execute(owned).fetchall() == [(owner_of(owner),)]
