@@ -115,7 +115,18 @@ def read_settings(
         if changes:
             settings = replace(settings, **{group: replace(getattr(settings, group), **changes)})
     check_settings(settings)
+    if "store.db" not in origins:
+        _check_default_store(folder / settings.store.db, folder=folder)
     return settings
+
+
+def _check_default_store(path: Path, *, folder: Path) -> None:
+    """Raise `ConfigError` if the default file is a link out of the folder, which a cloned repository may contain."""
+    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        raise ConfigError(
+            f"{str(path)!r} is a link to {str(path.resolve())!r}, outside this folder",
+            hint="pass that file with --db if it is the store that you want, else delete the link",
+        )
 
 
 def source_folder(settings: Settings) -> Path:

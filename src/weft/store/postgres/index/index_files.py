@@ -49,7 +49,7 @@ class IndexFiles:
 
     def __init__(self, path: Path, *, server: str) -> None:
         self._server = server
-        self.folder = IndexFolder(path)
+        self.folder = IndexFolder(path.resolve())
         self._contents = SegmentContents(path)
         self._contents.make_resident()
 
