@@ -28,7 +28,7 @@ from platformdirs import user_config_path
 from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
 from weft.config.options import SOURCE_WEIGHTS, Settings
-from weft.config.trust import split_trusted
+from weft.config.trust import is_trusted, split_trusted
 from weft.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -139,6 +139,12 @@ def source_folder(settings: Settings) -> Path:
         return path.resolve().parent
     named = Path(settings.origins.get("store.db", ""))
     return named.resolve().parent if named.is_file() and named != _user_file() else Path.cwd()
+
+
+def is_store_chosen(settings: Settings) -> bool:
+    """Return True if the user chose the store, not the current folder with its `weft.db` or untrusted project file."""
+    origin = settings.origins.get("store.db", "")
+    return bool(origin) and (Path(origin).name != PROJECT_FILE or is_trusted(Path(origin)))
 
 
 def flatten(settings: Settings) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def _read_message(data: bytes) -> EmailMessage:
             raise LoadError("too large", f"the mail has more than {MAX_PARSED_PARTS:,} parts")
         return EmailMessage(policy)
 
-    return email.message_from_bytes(data, policy=_Policy(message_factory=make_part))
+    return email.message_from_bytes(data, policy=_Policy(message_factory=make_part))  # type: ignore[arg-type]
 
 
 def _header(parsed: EmailMessage, name: str) -> str:
