@@ -9,17 +9,25 @@ longest, to make room for a new one such as a health check:
     waiting for a head        first, oldest first
     receiving a body          next, oldest first
     computing a response      never; the new connection is closed instead
+
+asyncio accepts a batch of connections before the first of them is counted, and logs a traceback for each one that
+finds no file descriptor. `LimitedServer` accepts small batches and logs one line a second.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import socket
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+logger = logging.getLogger(__name__)
 
 HEAD_SECONDS = 20.0
 """Seconds within which a client must send the request head, from its first byte or from the connection."""
@@ -27,6 +35,12 @@ MAX_CONNECTIONS = 1024
 RESERVED_DESCRIPTORS = 96
 """File descriptors kept for the store, its indexes, models and logs."""
 MIN_CONNECTIONS = 16
+ACCEPT_BATCH = 32
+"""Connections that are accepted at once, well below `RESERVED_DESCRIPTORS`."""
+QUEUED_CONNECTIONS = 2048
+"""Connections that the operating system keeps until they are accepted."""
+LOG_SECONDS = 1.0
+"""Seconds between two log lines about missing file descriptors."""
 ADDRESS_SHARE = 0.75
 """Maximum share of all connections for one address."""
 
@@ -143,3 +157,31 @@ class LimitedProtocol(H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+class LimitedServer(uvicorn.Server):
+    """uvicorn server that accepts connections in small batches and reports missing file descriptors once a second."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections."""
+        self.config.backlog = ACCEPT_BATCH  # asyncio accepts as many at once
+        asyncio.get_running_loop().set_exception_handler(LoopErrors())
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(QUEUED_CONNECTIONS)
+
+
+class LoopErrors:
+    """Exception handler of an event loop: one line a second about connections that cannot be accepted."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log an error of the loop."""
+        error = context.get("exception")
+        if not str(context.get("message", "")).startswith("socket.accept()") or not isinstance(error, OSError):
+            loop.default_exception_handler(context)
+        elif (now := time.monotonic()) >= self._next:
+            self._next = now + LOG_SECONDS
+            logger.warning("connections wait: %s; raise the limit with ulimit -n", error.strerror)

@@ -323,7 +323,7 @@ def test_a_secret_is_not_kept_and_the_model_hears_it(memory):
         ("create_entities", {"entities": "Alice"}, "a list"),
         ("create_entities", {"entities": [{"name": "Alice"}]}, "entityType"),
         ("create_entities", {"entities": [{**ALICE, "name": "?!"}]}, "letters"),
-        ("search_nodes", {"query": "x" * 3000}, "2,048"),
+        ("search_nodes", {"query": "x" * 10_001}, "10,000"),
         ("open_nodes", {"namespace": "other", "names": []}, "names"),
     ],
 )

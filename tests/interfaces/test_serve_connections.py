@@ -1,16 +1,24 @@
 """Slow and half-open connections do not block the server, and monitoring is always answered."""
 
+import asyncio
 import contextlib
+import errno
+import logging
+import os
 import resource
 import socket
+import subprocess
+import sys
 import threading
 import time
+from functools import partial
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from serving import Running
 
-from weft.connection_limits import MIN_CONNECTIONS, ConnectionLimits, max_connections
+from weft.connection_limits import MIN_CONNECTIONS, ConnectionLimits, LoopErrors, max_connections
 
 HALF_HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 
@@ -135,3 +143,33 @@ def test_metrics_are_answered_while_all_readers_are_busy(tmp_path):
         finally:
             release.set()
             blocked.result()
+
+
+def test_missing_file_descriptors_are_reported_once_a_second(tmp_path):
+    """300 half-open connections to a server with 100 descriptors: it still answers, and its log stays short."""
+    command = [sys.executable, "-m", "weft", "--db", str(tmp_path / "weft.db"), "serve", "--port", "0"]
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (100, 100))
+    environment = {**os.environ, "WEFT_EMBEDDER": "hash"}
+    started = time.monotonic()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit) as process:
+        line = next(line for line in process.stderr if "http://" in line)
+        server = SimpleNamespace(url="http://" + line.split("http://", 1)[1].split()[0].rstrip("/"))
+        with connections(server, 300, HALF_HEAD):
+            assert health(server) == 200
+        process.terminate()
+        lines = process.stderr.read().splitlines()
+    assert not [line for line in lines if "Traceback" in line]
+    assert len(lines) <= time.monotonic() - started + 2
+
+
+def test_other_errors_of_the_event_loop_are_logged_in_full(caplog):
+    """Only connections that cannot be accepted are summed up."""
+    loop, errors = asyncio.new_event_loop(), LoopErrors()
+    full = OSError(errno.EMFILE, "Too many open files")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            errors(loop, {"message": "socket.accept() out of system resource", "exception": full})
+        assert [record.name for record in caplog.records] == ["weft.connection_limits"]
+        errors(loop, {"message": "Task exception was never retrieved", "exception": ValueError("x")})
+    loop.close()
+    assert [record.name for record in caplog.records] == ["weft.connection_limits", "asyncio"]

@@ -8,10 +8,12 @@ import zlib
 import pytest
 
 from weft.config import LoadOptions
+from weft.load.conversations.mail import MAX_PARSED_PARTS, load_mail, load_mailbox
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import LoadError
 from weft.load.formats.pdf import load_pdf
 from weft.load.office.docx import load_docx
+from weft.records import Document, Skipped
 
 MAIN = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
@@ -107,3 +109,54 @@ def test_parsing_ends_at_the_limit_of_cpu_time():
     with cpu_limit(0.1):
         pass
     spin(2.2)
+
+
+MAIL = b"From: a@example.org\r\nDate: Mon, 1 Jan 2024 00:00:00 +0000\r\n"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Subject: " + b"\r\n ".join([b"=?utf-8?q?hello?="] * 100_000),
+        b"To: " + b", ".join([b"a@example.org"] * 100_000),
+        b"References: " + b" ".join(b"<%d@example.org>" % n for n in range(100_000)),
+        b"Content-Type: text/plain; " + b"; ".join(b"a%d*0*=x" % n for n in range(20_000)),
+    ],
+    ids=lambda header: header.split(b":")[0].decode(),
+)
+def test_a_mail_with_a_long_header_is_read_quickly(tmp_path, header):
+    """The header parser of Python needed minutes."""
+    path = tmp_path / "bomb.eml"
+    path.write_bytes(MAIL + header + b"\r\n\r\nThe crane lifts forty tonnes.\r\n")
+    begin = time.thread_time()
+
+    (document,) = load_mail(path, source="bomb.eml", options=LoadOptions())
+    assert "forty tonnes" in document.text
+    assert time.thread_time() - begin < 3
+
+
+def test_a_mail_with_a_hundred_thousand_parts_is_skipped(tmp_path):
+    """Ten thousand parts are read; the body is looked for in the first of them."""
+    path = tmp_path / "bomb.eml"
+    head = MAIL + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+    path.write_bytes(head + b"--b\r\n\r\nThe crane.\r\n" * (MAX_PARSED_PARTS - 1) + b"--b--\r\n")
+    (document,) = load_mail(path, source="bomb.eml", options=LoadOptions())
+    assert "The crane." in document.text
+
+    path.write_bytes(head + b"--b\r\n\r\nx\r\n" * 100_000 + b"--b--\r\n")
+    with pytest.raises(LoadError, match="10,000 parts"):
+        list(load_mail(path, source="bomb.eml", options=LoadOptions()))
+
+
+def test_a_mail_has_a_limit_of_cpu_time(tmp_path):
+    """One slow message of a mailbox is skipped; the others are read."""
+    slow = b"--b\r\nContent-Type: text/plain; " + b"; ".join(b"a%d*0*=x" % n for n in range(200)) + b"\r\n\r\nx\r\n"
+    head = MAIL + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+    path = tmp_path / "bomb.mbox"
+    quick = b"From a\r\n" + MAIL + b"Subject: Crane\r\n\r\nForty tonnes.\r\n\r\n"
+    path.write_bytes(quick + b"From a\r\n" + head + slow * 900 + b"--b--\r\n\r\n" + quick)
+    options = LoadOptions(max_cpu_seconds=1)
+
+    items = list(load_mailbox(path, source="bomb.mbox", options=options))
+    assert [item.reason for item in items if isinstance(item, Skipped)] == ["too slow"]
+    assert sum("Forty tonnes" in item.text for item in items if isinstance(item, Document)) == 2

@@ -143,7 +143,7 @@ def test_pages_that_draw_the_same_again_and_again_are_left_out(
         data = data.replace(f"/Contents {number} 0 R".encode(), b"/Contents 5 0 R")
     (tmp_path / "a.pdf").write_bytes(data)
     whole = only_document(load())
-    monkeypatch.setattr(pdf, "MAX_REPEATED_BYTES", 60)
+    monkeypatch.setattr(pdf, "MAX_REPEATED_BYTES", 10)
     document = only_document(load())
 
     assert sorted(set(whole.lines or ())) == [1, 2, 3, 4]
@@ -152,6 +152,22 @@ def test_pages_that_draw_the_same_again_and_again_are_left_out(
     assert [record.getMessage() for record in caplog.records] == [
         "skipped 1 pages of a.pdf: they repeat the content of earlier pages"
     ]
+
+
+def test_a_header_that_all_pages_share_is_read_on_each(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages with more drawing of their own than shared drawing are all read."""
+    data = make_pdf([f"the own words of page {number}" for number in range(20)] + ["head"])
+    head = 5 + 2 * 20
+    for number in range(5, head, 2):
+        data = data.replace(f"/Contents {number} 0 R".encode(), f"/Contents [{head} 0 R {number} 0 R]".encode())
+    (tmp_path / "a.pdf").write_bytes(data)
+    monkeypatch.setattr(pdf, "MAX_REPEATED_BYTES", 0)
+
+    document = only_document(load())
+    assert sorted(set(document.lines or ())) == list(range(1, 22))
+    assert document.text.count("head") == 21
 
 
 TABLE = [

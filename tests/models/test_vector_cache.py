@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import apsw
 import numpy as np
@@ -16,10 +17,12 @@ import pytest
 
 from weft.config import read_settings
 from weft.engine.adapters import LOCAL_CACHE_VERSION, VECTOR_CACHE_FILE, open_embedder
-from weft.errors import ModelUnavailable
+from weft.errors import ModelUnavailable, StoreUnavailable
+from weft.models import cache_database
 from weft.models.base import TextKind
+from weft.models.embedders import vector_cache_file
 from weft.models.embedders.hashing import HashEmbedder
-from weft.models.embedders.vector_cache import HOUR_SECONDS, CachedEmbedder
+from weft.models.embedders.vector_cache import HOUR_SECONDS, CachedEmbedder, erase_vectors
 from weft.models.local.catalog import GRANITE
 from weft.records import ModelCard, Vectors
 
@@ -313,3 +316,25 @@ def test_two_processes_may_share_the_file(path: Path) -> None:
         last = [f"text {number}" for number in range(start + 190, start + 200)]
         assert result == HashEmbedder().embed(last).tobytes()
     assert apsw.Connection(str(path)).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("held", ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM vectors"], ids=["writer", "reader"])
+def test_vectors_are_erased_as_soon_as_another_process_lets_them(
+    path: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    """An erasure is repeated; it fails only if the file stays in use."""
+    monkeypatch.setattr(vector_cache_file, "BUSY_MILLISECONDS", 1)
+    CachedEmbedder(CountingEmbedder(), path=path).embed(["a", "b"])
+    other = apsw.Connection(str(path))
+    list(other.execute(held))
+    with monkeypatch.context() as patched, pytest.raises(StoreUnavailable, match="another process"):
+        patched.setattr(cache_database, "ERASE_SECONDS", 0.2)
+        erase_vectors(path, ["a"])
+
+    timer = Timer(0.5, other.close)
+    timer.start()
+    erase_vectors(path, ["a"])
+    timer.join()
+    inner = CountingEmbedder()
+    CachedEmbedder(inner, path=path).embed(["a", "b"])
+    assert inner.asked == [("document", "a")]

@@ -134,6 +134,7 @@ def test_nothing_reveals_a_row_or_a_name_or_a_key_or_a_term_of_another_namespace
     """Tables, partitions and functions are checked, in bound and unbound transactions."""
     owner = fill_all(PostgresDatabase(postgres_dsn), "mine", THEIRS)
     key, _ = Keyring(owner).create("their laptop", namespaces=[THEIRS])
+    Keyring(owner).create("their desktop", namespaces=[THEIRS])
     owner.close()
     with psycopg.connect(postgres_dsn) as db:
         texts = [THEIRS, key.id, key.digest, key.name]
@@ -148,6 +149,7 @@ def test_nothing_reveals_a_row_or_a_name_or_a_key_or_a_term_of_another_namespace
             db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [bound])
             assert revealed(db, texts) == set()
             assert db.execute(call, values).fetchall() == []
+            assert db.execute("SELECT * FROM weft.key_presence()").fetchall() == [(True, True)]  # not how many
         count = "SELECT count(*) FROM {} AS r"
         filled = {name for name in relations(db) if db.execute(count.format(name)).fetchone() != (0,)}
         assert filled == {f"weft.{table}" for table in (*tables_by_namespace(db), "schema_version")}, "fill or guard"

@@ -4,7 +4,6 @@ import re
 
 import apsw
 import pytest
-from weft.store.sqlite.chunk_lists import add_chunk_list_functions
 
 from weft.store.sql_files import load_queries, load_schema
 from weft.store.sqlite.packed_terms import add_packing_functions
@@ -144,7 +143,6 @@ def plans():
     """By statement, how SQLite looks things up, without statistics, as in every store of ours."""
     db = apsw.Connection(":memory:")
     add_packing_functions(db)
-    add_chunk_list_functions(db)
     for name in ("vec_distance_cosine", "vec_bit", "vec_distance_hamming", "vec_quantize_binary"):
         db.create_scalar_function(name, lambda *vectors: 0.0)
     db.execute(load_schema("sqlite"))
@@ -176,7 +174,6 @@ def test_what_goes_with_a_row_is_found_by_an_index():
     """Deleting a chunk or an entity looks for its rows in every table that refers to it."""
     db = apsw.Connection(":memory:")
     add_packing_functions(db)
-    add_chunk_list_functions(db)
     db.execute(load_schema("sqlite"))
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         indexes = [row[1] for row in db.execute(f"PRAGMA index_list ({table})")]

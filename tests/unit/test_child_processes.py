@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hostile_folder import HostileFolder
-from weft.store.mention_readers import reader_pool
 
 from weft.engine.parsing import parser_process
 from weft.models.local.gpu import encoder_process
@@ -20,7 +19,6 @@ from weft.store.sqlite.index import builder_process
 CHILDREN = {
     parser_process.MODULE: b"",
     encoder_process.MODULE: b"",
-    reader_pool.MODULE: b"",
     builder_process.MODULE: b'{"versions": []}\n',
     "weft.engine.worker_process": b'{"name": "x", "settings": {"store.db": "/nowhere/x.db"}}\n',
     "pip": b"",

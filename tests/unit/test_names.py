@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.extract import names
-from weft.extract.mentions import find_mentions, find_sentence, may_mention, required_terms
+from weft.extract.mentions import count_mentions, find_mentions, find_sentence, required_terms
 from weft.extract.names import (
     LazyWords,
     NameSet,
@@ -154,7 +154,7 @@ def test_a_name_is_not_found_in_one_with_another_sign(key, others):
     for one, other in [(key, other) for other in others] + [(other, key) for other in others]:
         text = f"We saw {one.title()} there; {one.upper()}'s future, in ({one.upper()})."
         assert [found for found, _, _ in match_names(words(text), {key, *others})] == [one] * 3
-        assert may_mention(text, {one})
+        assert count_mentions(text, one) == 3
         assert find_sentence(f"We saw {other.title()}.\nWe saw {one.title()}.", {one}) == f"We saw {one.title()}."
 
 
@@ -239,7 +239,7 @@ def test_a_text_may_hold_every_name_that_is_found_in_it(text):
     assert short | long_keys(found, pairs) >= candidate_keys(found)
     for key in candidate_keys(found):
         if match_names(found, {key}):
-            assert may_mention(text, {key})
+            assert count_mentions(text, key)
 
 
 def match_one_by_one(found, known):
@@ -278,9 +278,9 @@ def test_a_text_is_not_read_for_names_that_it_does_not_hold():
     """Words that stand apart, or are not written like a name, are none."""
     text = "In construction the King's man met Müller; she was born at sea. His ship? The Who knew. 密码钥匙"
     assert not any(
-        may_mention(text, {key}) for key in ("construction", "man king", "manning", "mull", "密钥", "in", "his")
+        count_mentions(text, key) for key in ("construction", "man king", "manning", "mull", "密钥", "in", "his")
     )
-    assert all(may_mention(text, {key}) for key in ("king", "king man", "muller", "密码", "who"))
+    assert all(count_mentions(text, key) for key in ("king", "king man", "muller", "密码", "who"))
 
 
 @given(st.lists(TEXTS.map(lambda text: text.replace(".", "")), min_size=1, max_size=6), st.data())

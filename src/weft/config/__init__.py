@@ -28,13 +28,16 @@ from weft.config.read import (
     convert,
     flatten,
     in_force,
+    is_store_chosen,
     read_settings,
     source_folder,
 )
+from weft.config.trust import LOCAL_EMBEDDERS
 
 __all__ = [
     "ALIASES",
     "GROUPS",
+    "LOCAL_EMBEDDERS",
     "MAX_EXPANDED_BYTES",
     "MEBIBYTE",
     "Algorithm",
@@ -64,6 +67,7 @@ __all__ = [
     "in_force",
     "is_missing",
     "is_server",
+    "is_store_chosen",
     "read_settings",
     "shown",
     "source_folder",

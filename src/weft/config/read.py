@@ -28,7 +28,7 @@ from platformdirs import user_config_path
 from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
 from weft.config.options import SOURCE_WEIGHTS, Settings
-from weft.config.trust import split_trusted
+from weft.config.trust import is_trusted, split_trusted
 from weft.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -115,7 +115,18 @@ def read_settings(
         if changes:
             settings = replace(settings, **{group: replace(getattr(settings, group), **changes)})
     check_settings(settings)
+    if "store.db" not in origins:
+        _check_default_store(folder / settings.store.db, folder=folder)
     return settings
+
+
+def _check_default_store(path: Path, *, folder: Path) -> None:
+    """Raise `ConfigError` if the default file is a link out of the folder, which a cloned repository may contain."""
+    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        raise ConfigError(
+            f"{str(path)!r} is a link to {str(path.resolve())!r}, outside this folder",
+            hint="pass that file with --db if it is the store that you want, else delete the link",
+        )
 
 
 def source_folder(settings: Settings) -> Path:
@@ -128,6 +139,12 @@ def source_folder(settings: Settings) -> Path:
         return path.resolve().parent
     named = Path(settings.origins.get("store.db", ""))
     return named.resolve().parent if named.is_file() and named != _user_file() else Path.cwd()
+
+
+def is_store_chosen(settings: Settings) -> bool:
+    """Return True if the user chose the store, not the current folder with its `weft.db` or untrusted project file."""
+    origin = settings.origins.get("store.db", "")
+    return bool(origin) and (Path(origin).name != PROJECT_FILE or is_trusted(Path(origin)))
 
 
 def flatten(settings: Settings) -> dict[str, Any]:

@@ -26,6 +26,8 @@ HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 MAX_SOCKET_PATH = 100
 """Maximum length of the path of a socket; operating systems allow 104 to 108 bytes."""
 FOLDER_MODE = 0o700
+QUEUED_CONNECTIONS = 128
+"""Connections that the operating system keeps until they are accepted; further ones fail at once on Unix sockets."""
 
 
 class Address:
@@ -84,7 +86,7 @@ class Address:
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             made.bind(("127.0.0.1", 0))
             self._write_port(made.getsockname()[1], token)
-        made.listen(16)
+        made.listen(QUEUED_CONNECTIONS)
         return made
 
     def _write_port(self, port: int, token: str) -> None:

@@ -65,8 +65,9 @@ def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, name
         try:
             answer = ask(address, request, deadline=end)
             break
-        except (FileNotFoundError, ConnectionRefusedError):
-            if not is_started:
+        except (FileNotFoundError, ConnectionRefusedError, BlockingIOError) as error:
+            # BlockingIOError: a daemon runs, but too many connections wait for it
+            if not is_started and not isinstance(error, BlockingIOError):
                 start(db, namespace)
                 is_started = True
             time.sleep(RETRY_SECONDS)

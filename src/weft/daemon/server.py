@@ -1,8 +1,11 @@
 """
 Server of the daemon: answers events of hooks until it has been idle for a while.
 
-Each connection carries one request. Events are answered in their own threads; transcripts are indexed one after the
-other in a background thread, so that an answer never waits for indexing.
+Each connection carries one request, and each request gets an answer or an error. Events are answered in their own
+threads; transcripts are indexed one after the other in a background thread, so that an answer never waits for indexing.
+
+A client that sends half a request takes one of the slots. If all are taken, the connection that has been receiving
+longest is closed, so that other hooks are answered at once.
 """
 
 from __future__ import annotations
@@ -16,20 +19,25 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from weft.daemon.address import Address
 from weft.daemon.hooks import answer_event, find_transcript
 from weft.engine.engine import Engine
-from weft.errors import WeftError
+from weft.errors import InputError, WeftError
 
 logger = logging.getLogger(__name__)
 
-MAX_REQUEST_BYTES = 1 << 20
+MAX_REQUEST_BYTES = 4 << 20
+"""Maximum size of a request: an input of 1 MiB is up to three times as long with its letters escaped."""
 MAX_CONNECTIONS = 16
 REQUEST_SECONDS = 10.0
-"""Maximum time to receive a request."""
+"""Maximum time to receive a request, and to send an answer."""
+SLOT_SECONDS = 1.0
+"""Maximum time that a new connection waits for another one to end."""
+MAX_ERROR_CHARACTERS = 500
 POLL_SECONDS = 1.0
 
 
@@ -41,6 +49,9 @@ class Daemon:
         self._token = secrets.token_hex(16)
         self._last = time.monotonic()
         self._slots = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._receiving: dict[socket.socket, None] = {}
+        """Connections whose request is incomplete, oldest first."""
+        self._lock = threading.Lock()
         self._transcripts: queue.Queue[Path | None] = queue.Queue()
         self._is_indexing = threading.Event()
         self._ending = threading.Event()
@@ -73,37 +84,67 @@ class Daemon:
             connection, _ = listener.accept()
         except TimeoutError:
             return
-        if not self._slots.acquire(timeout=REQUEST_SECONDS):
-            connection.close()
-            return
+        if not self._slots.acquire(blocking=False):
+            self._close_oldest()
+            if not self._slots.acquire(timeout=SLOT_SECONDS):
+                connection.close()
+                return
         self._last = time.monotonic()
+        with self._lock:
+            self._receiving[connection] = None
         threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _close_oldest(self) -> None:
+        """End the connection that has been receiving longest; its thread then frees its slot."""
+        with self._lock:
+            oldest = next(iter(self._receiving), None)
+            if oldest is not None:
+                del self._receiving[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
+                answer = self._receive_and_answer(connection)
                 connection.settimeout(REQUEST_SECONDS)
-                answer = self._answer(_receive(connection))
                 connection.sendall(json.dumps(answer).encode() + b"\n")
-        except (OSError, ValueError) as error:
+        except OSError as error:
             logger.info("request refused: %s", error)
         finally:
             self._slots.release()
 
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if not self._address.is_unix and not hmac.compare_digest(str(request.get("token")), self._token):
-            return {"error": "wrong token"}
-        event, given = str(request.get("event")), request.get("input")
-        if not isinstance(given, dict):
-            return {"error": "the input of an event is a JSON object"}
+    def _receive_and_answer(self, connection: socket.socket) -> dict[str, Any]:
+        """Return the answer to the request of a connection, or its error."""
+        event = "request"
         try:
-            text = answer_event(self._engine, event, given, budget=max(1, int(request.get("budget", 1))))
-            if event == "stop":
-                self._transcripts.put(find_transcript(given))
-        except (WeftError, TypeError, ValueError) as error:
+            try:
+                request = _receive(connection)
+            finally:
+                with self._lock:
+                    self._receiving.pop(connection, None)
+            event = str(request.get("event"))
+            return {"text": self._answer(event, request)}
+        except WeftError as error:
             logger.warning("%s: %s", event[:40], error)
             return {"error": str(error)}
-        return {"text": text}
+        except (ArithmeticError, OSError, RuntimeError, TypeError, ValueError) as error:  # odd values and paths
+            logger.warning("%s: %s", event[:40], error)
+            return {"error": f"invalid request: {error}"[:MAX_ERROR_CHARACTERS]}
+
+    def _answer(self, event: str, request: dict[str, Any]) -> str:
+        token = str(request.get("token")).encode("utf-8", "replace")
+        if not self._address.is_unix and not hmac.compare_digest(token, self._token.encode()):
+            raise InputError("wrong token", hint="run weft hook, which reads the token from the file of the daemon")
+        given, budget = request.get("input"), request.get("budget", 1)
+        if not isinstance(given, dict):
+            raise InputError("the input of an event is not a JSON object", hint="pass the JSON of the host")
+        if not isinstance(budget, int) or budget < 1:
+            raise InputError(f"invalid budget: {str(budget)[:40]}", hint="pass a whole number of at least 1")
+        text = answer_event(self._engine, event, given, budget=budget)
+        if event == "stop":
+            self._transcripts.put(find_transcript(given))
+        return text
 
     def _index_transcripts(self) -> None:
         while path := self._transcripts.get():
@@ -119,14 +160,16 @@ class Daemon:
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
     """Return the request of a connection. Raises `ValueError` and `OSError`."""
-    data = b""
+    end = time.monotonic() + REQUEST_SECONDS
+    data = bytearray()
     while not data.endswith(b"\n"):
+        connection.settimeout(max(end - time.monotonic(), 0.001))
         part = connection.recv(1 << 16)
         if not part:
             raise ValueError("the request is incomplete")
         data += part
         if len(data) > MAX_REQUEST_BYTES:
-            raise ValueError("the request is too large")
+            raise ValueError(f"it is larger than {MAX_REQUEST_BYTES:,} bytes")
     found = json.loads(data)
     if not isinstance(found, dict):
         raise ValueError("expected a JSON object as request")

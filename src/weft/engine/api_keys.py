@@ -80,11 +80,11 @@ class Keyring:
 
     def is_empty(self) -> bool:
         """Return True if the database has no key. Revoked keys count as keys, so the server stays protected."""
-        return self._keys.count().stored == 0
+        return not self._keys.presence().stored
 
     def opens(self) -> bool:
         """Return True if any key is valid."""
-        return self._keys.count().valid > 0
+        return self._keys.presence().valid
 
     def revoke(self, id: str, *, within: Iterable[str] | None = None) -> ApiKey:
         """Revoke a key and return its record. Raises `NotFound`, also for a key of namespaces outside `within`."""

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from weft.config import LOCAL_EMBEDDERS, Settings, is_store_chosen
 from weft.deferred import Deferred, State
 from weft.engine.adapters import defer_loading
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch, WeftError
@@ -141,6 +142,24 @@ class EmbedderSlot:
 def find_active(store: Store) -> StoredModel | None:
     """Return the model that made the vectors of the namespace."""
     return next((model for model in store.models() if model.active), None)
+
+
+def followed_embedder(store: Store, settings: Settings) -> str:
+    """
+    Return the name of the embedder that made the vectors of the namespace, if the settings name none; else empty.
+
+    A cloned folder may contain a store whose embedder sends text to an endpoint, or loads a model from that folder.
+    Raises `ConfigError` for such an embedder if the user did not choose the store.
+    """
+    active = find_active(store) if "models.embedder" not in settings.origins else None
+    if active is None:
+        return ""
+    if not active.name.startswith(LOCAL_EMBEDDERS) and not is_store_chosen(settings):
+        raise ConfigError(
+            f"the embedder {active.name!r} is named by the store of this folder, not by your settings",
+            hint=f"if you know this store, pass --embedder {active.name}, or set models.embedder",
+        )
+    return active.name
 
 
 def adopt_embedder(store: Store, embedder: Embedder | None) -> None:

@@ -11,14 +11,20 @@ from weft.store.base import Database
 
 MAX_SHOWN_CHARACTERS = 80
 """Longer values are cut in error messages."""
+MAX_QUESTION_CHARACTERS = 10_000
+"""Maximum length of a question in all interfaces."""
 MAX_LISTED_NAMESPACES = 20
 """Maximum number of existing namespaces in a note."""
 
 
 def check_question(text: Any) -> None:
-    """Raise `InputError` if a question is not a string. An empty question is valid and finds nothing."""
+    """Raise `InputError` if a question is not a string, or too long. An empty question is valid and finds nothing."""
     if not isinstance(text, str):
         raise InputError(f"invalid question: {show_value(text)}", hint="pass a string")
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        raise InputError(
+            f"the question has {len(text):,} characters", hint=f"pass at most {MAX_QUESTION_CHARACTERS:,} characters"
+        )
 
 
 def check_filter(where: Any) -> None:

@@ -108,9 +108,11 @@ def write_set_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 def _figure(*, width: float) -> tuple[Any, Any]:
     try:
+        import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("matplotlib", extra="plot") from error
+    matplotlib.rcdefaults()  # settings of a `matplotlibrc` in the current folder, which can make it run LaTeX
     figure = Figure(figsize=(width, 4.5), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)

@@ -64,7 +64,7 @@ def serve_http(
     """
     import uvicorn
 
-    from weft.connection_limits import ConnectionLimits
+    from weft.connection_limits import ConnectionLimits, LimitedServer
     from weft.mcp.key_check import KeyCheck
 
     with bind(host, port) as listener, LazyEngine(settings) as standby:
@@ -79,7 +79,7 @@ def serve_http(
             timeout_graceful_shutdown=10,
             http=ConnectionLimits().protocol,  # type: ignore[arg-type]  # uvicorn only calls it
         )
-        uvicorn.Server(options).run(sockets=[listener])
+        LimitedServer(options).run(sockets=[listener])
 
 
 def bind(host: str, port: int) -> socket.socket:

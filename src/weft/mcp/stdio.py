@@ -7,8 +7,10 @@ The SDK drops a line that it cannot parse, and the client waits forever. This mo
     {"jsonrpc": "2.0", "id": 1, "method": …}      passed on
     the same with a lone surrogate ("\ud800")     passed on with U+FFFD in its place
     {"id": 2, "method": 5}                        error -32600 with id 2
+    {"id": 1.5, "method": "ping"}                 error -32600 with id null: an id is a text or a whole number
     [{"id": 3, …}, {"id": 4, …}]                  error -32600 for 3 and for 4: there are no batches
-    not JSON                                      error -32700 without an id
+    a line of more than 10 MiB                    error -32600 with id null
+    not JSON                                      error -32700 with id null
 """
 
 from __future__ import annotations
@@ -22,11 +24,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from mcp_types.jsonrpc import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types.jsonrpc import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
+
+from weft.config import MEBIBYTE
 
 BLOCK_BYTES = 65_536
 """Bytes of one read from standard input."""
+MAX_LINE_BYTES = 10 * MEBIBYTE
+"""Longer lines are answered with an error and not kept in memory."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,6 +59,9 @@ def claimed_stdin() -> Iterator[int]:
 async def iter_messages(descriptor: int, reject: Callable[[JSONRPCError], Awaitable[None]]) -> AsyncIterator[str]:
     """Yield the lines that are valid JSON-RPC messages; call `reject` with the response to any other line."""
     async for line in iter_lines(descriptor):
+        if line is None:
+            await reject(_error(INVALID_REQUEST, f"the line is longer than {MAX_LINE_BYTES:,} bytes", None))
+            continue
         if not line.strip():
             continue
         if (valid := clean_message(line)) is not None:
@@ -59,8 +75,9 @@ def clean_message(line: str) -> str | None:
     """Return a line that the SDK accepts, with U+FFFD for lone surrogates. None if it is not a valid message."""
     for text in (line, _without_surrogates(line)):
         with suppress(ValidationError, ValueError):
-            jsonrpc_message_adapter.validate_json(text, by_name=False)
-            return text
+            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+            # The SDK reads a request with an invalid id as a notification, which nobody answers.
+            return None if isinstance(message, JSONRPCNotification) and "id" in json.loads(text) else text
     return None
 
 
@@ -94,9 +111,9 @@ def _without_surrogates(line: str) -> str:
         return line
 
 
-async def iter_lines(descriptor: int) -> AsyncIterator[str]:
+async def iter_lines(descriptor: int) -> AsyncIterator[str | None]:
     """
-    Yield lines as they arrive, until the client closes the stream.
+    Yield lines as they arrive, until the client closes the stream; None for a line that is too long.
 
     A daemon thread reads them. A blocking read cannot be cancelled, and the reader of the SDK would keep the process
     alive until its client sends something.
@@ -115,10 +132,34 @@ async def iter_lines(descriptor: int) -> AsyncIterator[str]:
                 loop.call_soon_threadsafe(blocks.put_nowait, block)
 
     threading.Thread(target=pump, name="weft-stdin", daemon=True).start()
-    rest = b""
+    rest = _Line()
     while block := await blocks.get():
-        *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            yield line.decode("utf-8", "replace")
-    if rest:
-        yield rest.decode("utf-8", "replace")
+        *ends, begin = block.split(b"\n")
+        for end in ends:
+            rest.add(end)
+            yield rest.take()
+        rest.add(begin)
+    if rest.size:
+        yield rest.take()
+
+
+class _Line:
+    """Parts of a line whose end has not arrived; parts beyond the maximum size are only counted."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._parts: list[bytes] = []
+
+    def add(self, part: bytes) -> None:
+        """Add the next part."""
+        self.size += len(part)
+        if self.size <= MAX_LINE_BYTES:
+            self._parts.append(part)
+        else:
+            self._parts.clear()
+
+    def take(self) -> str | None:
+        """Return the line, or None if it is too long, and begin the next one."""
+        line = None if self.size > MAX_LINE_BYTES else b"".join(self._parts).decode("utf-8", "replace")
+        self.size, self._parts = 0, []
+        return line

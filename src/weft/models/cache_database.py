@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CHECKSUM_BYTES = 8
+ERASE_SECONDS = 10.0
+"""Seconds within which an erasure is repeated while another process uses the file."""
+RETRY_SECONDS = 0.05
 
 DAMAGE = (
     apsw.NotADBError,
@@ -87,7 +91,8 @@ class CacheDatabase:
         Delete entries, overwrite their bytes and empty the WAL. Nothing happens without a file.
 
         With `rewrites` the whole file is written anew, because earlier versions of a page may keep bytes of an entry.
-        Raises `StoreUnavailable` if another process keeps the old pages in use.
+        It is repeated while another process uses the file, which it does for moments only. Raises `StoreUnavailable` if
+        it still does after `ERASE_SECONDS`.
         """
 
         def work(connection: apsw.Connection) -> bool:
@@ -101,10 +106,15 @@ class CacheDatabase:
 
         if not self.path.exists() or not rows:
             return
-        try:
-            is_busy = self.run(work)
-        except apsw.BusyError:
-            is_busy = True
+        end = time.monotonic() + ERASE_SECONDS
+        while True:
+            try:
+                is_busy = self.run(work)
+            except apsw.BusyError:
+                is_busy = True
+            if not is_busy or time.monotonic() > end:
+                break
+            time.sleep(RETRY_SECONDS)
         if is_busy:
             what = f"cannot erase entries of {self._name} {str(self.path)!r}: another process uses it"
             raise StoreUnavailable(what, hint="end that process, then repeat the command")

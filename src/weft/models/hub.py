@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,6 +105,19 @@ def unit_rows(rows: Iterable[Any], *, count: int, dimension: int) -> Vectors:
         raise BadModelOutput("the model returned a zero or non-finite vector", hint=ANOTHER_EMBEDDER_HINT)
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
+
+
+def check_no_folder(name: str, *, library: str) -> None:
+    """
+    Raise `ModelUnavailable` if a library would take a name for a folder of the current folder.
+
+    The libraries look there before they look for their own models, and a model folder may contain code.
+    """
+    if not Path(name).is_absolute() and os.path.lexists(name):
+        raise ModelUnavailable(
+            f"{library} would load {name!r} from the current folder",
+            hint="run the command in another folder, or pass the absolute path of the model",
+        )
 
 
 def load_error(model: HubModel, *, library: str, error: Exception) -> ModelUnavailable:

@@ -67,7 +67,7 @@ from weft.records.jobs import (
 from weft.records.keys import (
     Access,
     ApiKey,
-    KeyCount,
+    KeyPresence,
 )
 from weft.records.models import (
     Calibration,
@@ -172,7 +172,7 @@ __all__ = [
     "JobCounts",
     "JobResult",
     "KeptFact",
-    "KeyCount",
+    "KeyPresence",
     "Known",
     "LlmRun",
     "Mention",

@@ -28,9 +28,10 @@ class ApiKey:
     """Time of revocation."""
 
 
-class KeyCount(NamedTuple):
-    """Number of keys of a database."""
+class KeyPresence(NamedTuple):
+    """Whether a database has keys. The number of keys concerns their owner only."""
 
-    stored: int
-    """Keys that are not deleted, including revoked ones."""
-    valid: int
+    stored: bool
+    """True if a key is not deleted; revoked keys count."""
+    valid: bool
+    """True if a key is neither deleted nor revoked."""

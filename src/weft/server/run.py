@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from weft.connection_limits import ConnectionLimits
+from weft.connection_limits import ConnectionLimits, LimitedServer
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.engine.parsing.parser_pool import ParserPool
@@ -23,8 +23,8 @@ KEEP_ALIVE_SECONDS = 75
 """Idle seconds before a connection is closed. Common clients have a shorter limit and close first."""
 
 
-class Server(uvicorn.Server):
-    """uvicorn server that ends event streams before it waits for requests, and returns after a signal."""
+class Server(LimitedServer):
+    """Server that ends event streams before it waits for requests, and returns after a signal."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop gracefully; at a second SIGINT stop at once. The signal is not re-raised, so the store is closed."""

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
+from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
 from weft.exchange.fact_objects import read_time
 from weft.records import Access, Unit
 
-Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Scalar = str | int | float | bool | None

@@ -27,7 +27,7 @@ from weft.records import (
     Done,
     Extraction,
     Filter,
-    KeyCount,
+    KeyPresence,
     Problem,
     Ranking,
     StoredModel,
@@ -229,8 +229,8 @@ class Keys(Protocol):
     def match(self, id: str, *, digest: str) -> ApiKey | None:
         """Return the key with this id and this digest, or None. Every role may call this."""
 
-    def count(self) -> KeyCount:
-        """Return the number of keys. Every role may call this."""
+    def presence(self) -> KeyPresence:
+        """Return whether there are keys. Every role may call this."""
 
     def forget(self, ids: Sequence[str]) -> int:
         """Delete keys and their records; return the number of deleted keys."""

@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
 from weft.tools.memory_search import DESCRIPTION, INPUT_SCHEMA
 
 CURSOR = {"type": "string", "description": "`cursor` of the previous answer, for the next page."}
@@ -228,7 +229,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         name="search",
         title="Search documents",
         description="Find documents for a question. Returns ids for `fetch`.",
-        properties={"query": _text("Question.")},
+        properties={"query": {**_text("Question."), "maxLength": MAX_QUESTION_CHARACTERS}},
         required=("query",),
         answer={"results": OBJECTS},
         certain=("results",),

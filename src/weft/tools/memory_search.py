@@ -11,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
+from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
 from weft.errors import InputError
 from weft.records import Filter, parse_time
 from weft.tools.fallback import answerable
@@ -41,6 +42,7 @@ INPUT_SCHEMA: Mapping[str, Any] = {
         "query": {
             "type": "string",
             "minLength": 1,
+            "maxLength": MAX_QUESTION_CHARACTERS,
             "pattern": "\\S",
             "description": "What you want to know, best as a full question in the language of the documents. Write "
             "names, ids and error codes exactly as documents do.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
 from weft.tools.definitions import CURSOR, TEXT, ToolDefinition
 
 MAX_ITEMS = 1000
@@ -133,7 +134,10 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
         name="search_nodes",
         title="Search Nodes",
         description="Find entities whose name, type or observations contain a text, with their relations.",
-        properties={"query": {"type": "string", "maxLength": 2048, "description": "Text to find"}, "cursor": CURSOR},
+        properties={
+            "query": {"type": "string", "maxLength": MAX_QUESTION_CHARACTERS, "description": "Text to find"},
+            "cursor": CURSOR,
+        },
         required=("query",),
         answer=_GRAPH,
         certain=("entities", "relations"),

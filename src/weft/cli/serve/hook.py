@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from weft.cli.entry import DEFAULT_BUDGET, DEFAULT_DEADLINE
@@ -71,6 +73,9 @@ def daemon(session: Session, idle_minutes: float) -> None:
             say("a daemon of this store and namespace is running", err=True)
             return
         with session.open(must_exist=False) as engine:
+            # `weft hook` passes the store of its folder, which the user may not have chosen.
+            origins = {key: origin for key, origin in engine.settings.origins.items() if key != "store.db"}
+            engine.settings = replace(engine.settings, origins=origins)
             engine.warm()
             Daemon(engine, address, idle_seconds=60 * idle_minutes).run(
                 lambda: (

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.conversations.turns import Conversation, Message, to_document
+from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.line_map import collapse
@@ -30,6 +31,12 @@ MAX_HTML_CHARACTERS = 1_000_000
 """Longer HTML bodies are cut."""
 MAX_PARTS = 1000
 """Maximum number of MIME parts that are searched for a body."""
+MAX_PARSED_PARTS = 10_000
+"""A message with more MIME parts is skipped."""
+MAX_HEADER_CHARACTERS = 10_000
+"""Longer headers are cut: the header parser of Python needs time that grows with the square of their length."""
+MAX_CONTENT_HEADER_CHARACTERS = 2000
+"""The same for headers that begin with `Content-`, which every part has."""
 
 _REPLY = re.compile(r"(?:(?:re|aw|fw|fwd|wg|sv|antw)(?:\[\d{1,3}\])?\s{0,5}:\s{0,5})+", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"[^\n]{1,300}(?:wrote|schrieb|écrit|escribió)\s?:", re.IGNORECASE)
@@ -49,9 +56,21 @@ class _Mail:
     subject: str
 
 
+class _Policy(email.policy.EmailPolicy):
+    """Parser settings with limits."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        """Return name and value of a header; a long value is cut."""
+        name, value = super().header_source_parse(sourcelines)
+        is_content = name.lower().startswith("content-")
+        return name, value[: MAX_CONTENT_HEADER_CHARACTERS if is_content else MAX_HEADER_CHARACTERS]
+
+
 def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of an `.eml` file."""
-    mail = _parse(read_bytes(path, options=options), line=1)
+    data = read_bytes(path, options=options)
+    with cpu_limit(options.max_cpu_seconds):
+        mail = _parse(data, line=1)
     title = mail.subject or file_title(source)
     conversation = Conversation(source=source, host=HOST, id=_thread_id(mail) or source, title=title)
     yield to_document([mail.message], conversation)
@@ -69,7 +88,8 @@ def load_mailbox(path: Path, *, source: str, options: LoadOptions) -> Iterator[D
         try:
             if data is None:
                 raise LoadError("too large", f"the message has more than {options.max_file_bytes:,} bytes")
-            mail = _parse(data, line=line)
+            with cpu_limit(options.max_cpu_seconds):
+                mail = _parse(data, line=line)
         except LoadError as error:
             yield Skipped(source=f"{source}#L{line}", reason=error.reason, detail=f"line {line}: {error.detail}")
             continue
@@ -116,7 +136,7 @@ def _iter_messages(path: Path, *, options: LoadOptions) -> Iterator[tuple[int, b
 def _parse(data: bytes, *, line: int) -> _Mail:
     """Return a parsed message. Raises `LoadError` if it has no headers or cannot be read."""
     try:
-        parsed = email.message_from_bytes(data, policy=email.policy.default)
+        parsed = _read_message(data)
         name, address = parseaddr(_header(parsed, "from"))
         if not parsed.keys() or not (name or address):
             raise LoadError("broken", "the mail has no sender")
@@ -130,6 +150,20 @@ def _parse(data: bytes, *, line: int) -> _Mail:
         raise
     except PARSER_ERRORS as error:
         raise LoadError("broken", f"mail: {error}") from error
+
+
+def _read_message(data: bytes) -> EmailMessage:
+    """Return a message whose headers are parsed on use. Raises `LoadError` if it has too many parts."""
+    parts = 0
+
+    def make_part(policy: email.policy.Policy | None = None) -> EmailMessage:
+        nonlocal parts
+        parts += 1
+        if parts > MAX_PARSED_PARTS:
+            raise LoadError("too large", f"the mail has more than {MAX_PARSED_PARTS:,} parts")
+        return EmailMessage(policy)
+
+    return email.message_from_bytes(data, policy=_Policy(message_factory=make_part))  # type: ignore[arg-type]
 
 
 def _header(parsed: EmailMessage, name: str) -> str:

@@ -29,8 +29,12 @@ logger = logging.getLogger(__name__)
 
 MAX_TITLE_CHARACTERS = 200
 
-MAX_REPEATED_BYTES = 1 << 22
-"""Maximum bytes of content streams shared by several pages. pypdf parses them per page, which could take hours."""
+MAX_REPEATED_BYTES = 1 << 20
+"""
+Bytes of content streams shared by several pages that are parsed again. pypdf parses them per page, which takes 3 s.
+
+Beyond it, there may be as many as bytes of streams that only one page has: a header on each page is read.
+"""
 
 MAX_PAGE_RATIO = 100
 MIN_CHECKED_PAGE_BYTES = 1 << 20
@@ -124,7 +128,7 @@ def _iter_pages(
             if size > max_page_bytes:
                 logger.warning("skipped page %d of %s: %d bytes of drawing", number, source, size)
                 continue
-            repeats_left -= repeated
+            repeats_left += size - 2 * repeated
             if repeated and repeats_left < 0:
                 skipped += 1
                 continue

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.errors import MissingExtra
 from weft.models.base import TextKind, replace_surrogates
-from weft.models.hub import find_hub_model, load_error, make_card, unit_rows
+from weft.models.hub import check_no_folder, find_hub_model, load_error, make_card, unit_rows
 from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
 
@@ -70,6 +70,7 @@ class SentenceTransformersEmbedder:
             if loaded is None:
                 import sentence_transformers
 
+                check_no_folder(self._hub_model.id, library=LIBRARY)
                 try:
                     loaded = self._loaded = sentence_transformers.SentenceTransformer(
                         self._hub_model.id, device=self._device

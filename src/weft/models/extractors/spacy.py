@@ -29,6 +29,7 @@ from weft.extract.phrases import is_common, is_usable
 from weft.extract.sentences import Form, read_sentences, shorten
 from weft.extract.statements import VERB_WEIGHT, Statement, canonical
 from weft.models.base import Extractor, replace_surrogates
+from weft.models.hub import check_no_folder
 from weft.records import Chunk, Claim, Document, Extraction, Nomination
 
 LIBRARY = "spacy"
@@ -130,6 +131,7 @@ class SpacyExtractor:
 
     def _load(self) -> Any:
         if self._loaded is None:
+            check_no_folder(self._pipeline, library=LIBRARY)
             try:
                 import spacy
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.errors import BadModelOutput, MissingExtra
 from weft.models.base import replace_surrogates
-from weft.models.hub import HubModel, load_error
+from weft.models.hub import HubModel, check_no_folder, load_error
 
 LIBRARY = "sentence-transformers"
 
@@ -48,6 +48,7 @@ class SentenceTransformersReranker:
             if self._loaded is None:
                 import sentence_transformers
 
+                check_no_folder(self._model, library=LIBRARY)
                 try:
                     self._loaded = sentence_transformers.CrossEncoder(self._model, device=self._device)
                 except (ValueError, OSError, RuntimeError) as error:

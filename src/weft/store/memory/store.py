@@ -28,7 +28,7 @@ from weft.records import (
     Filter,
     Hit,
     IndexedChunk,
-    KeyCount,
+    KeyPresence,
     LlmRun,
     Problem,
     Ranking,
@@ -94,8 +94,8 @@ class MemoryKeys:
         key = self._keys.get(id)
         return key if key is not None and key.digest == digest else None
 
-    def count(self) -> KeyCount:
-        return KeyCount(len(self._keys), sum(key.revoked is None for key in self._keys.values()))
+    def presence(self) -> KeyPresence:
+        return KeyPresence(bool(self._keys), any(key.revoked is None for key in self._keys.values()))
 
     def forget(self, ids: Sequence[str]) -> int:
         return sum(self._keys.pop(id, None) is not None for id in set(ids))

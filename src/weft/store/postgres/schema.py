@@ -20,8 +20,8 @@ Without the setting a transaction sees no rows. Policies are forced, so they app
 not to roles with BYPASSRLS. The owner and its members may in addition read names of namespaces, and manage
 `weft.api_key`. Other roles use functions that run with the rights of the owner:
 
-    weft.find_key      the key with an exact id and digest
-    weft.count_keys    number of keys
+    weft.find_key        the key with an exact id and digest
+    weft.key_presence    whether there are keys
 
 Partitions have row security without a policy, so that they can only be reached through their table.
 """

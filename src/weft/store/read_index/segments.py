@@ -30,6 +30,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,9 @@ from typing import Any
 
 import apsw
 
+from weft.errors import StoreUnavailable
 from weft.private_files import make_private_folder
+from weft.store.shared.file_checks import check_files
 
 FORMAT_VERSION = 4
 
@@ -109,7 +112,12 @@ class Manifest:
 
 
 class IndexFolder:
-    """Folder of the read indexes. It is created with the first index and may be deleted at any time."""
+    """
+    Folder of the read indexes. It is created with the first index and may be deleted at any time.
+
+    A folder that a stranger wrote may contain one. A link in its place is not followed, a file that is no ordinary one
+    is not read, and nothing is written through a link.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -128,13 +136,15 @@ class IndexFolder:
     def read_manifest(self, name: str) -> Manifest | None:
         """Return the manifest of an index; None if it is missing, damaged, of another format or without its files."""
         try:
+            if not self._is_file(self.manifest_path(name).name):
+                return None
             content: dict[str, Any] = json.loads(self.manifest_path(name).read_text("utf-8"))
             if content.pop("format") != FORMAT_VERSION:
                 return None
             segments = tuple(_read_segment(**segment) for segment in content.pop("segments"))
             manifest = Manifest(segments=segments, **content)
-            is_complete = all((self.path / file.file).stat().st_size == file.size for file in manifest.files)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            is_complete = all(self._is_file(file.file, size=file.size) for file in manifest.files)
+        except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return manifest if is_complete else None
 
@@ -189,6 +199,8 @@ class IndexFolder:
 
     def delete(self, paths: Iterable[Path]) -> None:
         """Delete files; one that another process has open may remain until the next call."""
+        if self.path.is_symlink():  # they belong to somebody else
+            return
         for path in paths:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -201,7 +213,8 @@ class IndexFolder:
 
     def size(self) -> int:
         """Return the bytes of all files."""
-        return sum(path.stat().st_size for path in self.path.glob("*")) if self.path.is_dir() else 0
+        is_own = self.path.is_dir() and not self.path.is_symlink()
+        return sum(path.lstat().st_size for path in self.path.glob("*")) if is_own else 0
 
     @contextmanager
     def build_lock(self) -> Iterator[bool]:
@@ -211,10 +224,14 @@ class IndexFolder:
         Raises `OSError` if the folder cannot be written.
 
         """
+        lock = self.path / "lock.db"
+        if self.path.is_symlink() or lock.is_symlink():
+            raise OSError(f"{self.path} or its lock is a link")
         make_private_folder(self.path)
         try:
-            db = apsw.Connection(str(self.path / "lock.db"))
-        except apsw.Error as error:
+            check_files(lock)
+            db = apsw.Connection(str(lock))
+        except (apsw.Error, StoreUnavailable) as error:
             raise OSError(f"cannot write {self.path}: {error}") from error
         try:
             db.execute("BEGIN EXCLUSIVE")
@@ -230,6 +247,13 @@ class IndexFolder:
             db.execute("ROLLBACK")
             db.close()
 
+    def _is_file(self, name: str, *, size: int | None = None) -> bool:
+        """Return True if an ordinary file of this name, and of this size, lies in the folder. Raises `OSError`."""
+        if Path(name).name != name or self.path.is_symlink():
+            return False
+        found = (self.path / name).lstat()
+        return stat.S_ISREG(found.st_mode) and size in (None, found.st_size)
+
     def _unlisted(self) -> list[Path]:
         """Return the files that are neither a manifest nor listed in one."""
         paths = list(self.path.glob("*")) if self.path.is_dir() else []
@@ -239,7 +263,9 @@ class IndexFolder:
 
     def _replace(self, target: Path, content: bytes) -> None:
         partial = target.with_name(target.name + ".partial")
-        with partial.open("wb") as file:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()  # of an interrupted build
+        with partial.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

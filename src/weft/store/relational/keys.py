@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from weft.records import ApiKey, KeyCount
+from weft.records import ApiKey, KeyPresence
 from weft.store.relational.json_columns import read_list, unreadable
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import Connections, Row
@@ -46,10 +46,10 @@ class RelationalKeys:
             rows = db.run("match_key", {"id": id, "digest": digest})
         return parse_key(rows[0]) if rows else None
 
-    def count(self) -> KeyCount:
+    def presence(self) -> KeyPresence:
         with self._connections.read() as db:
-            (row,) = db.run("count_keys")
-        return KeyCount(*row)
+            (row,) = db.run("find_key_presence")
+        return KeyPresence(*map(bool, row))
 
     def forget(self, ids: Sequence[str]) -> int:
         with self._connections.write() as db:

@@ -13,6 +13,7 @@ import apsw
 
 from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 from weft.private_files import make_private_file
+from weft.store.shared.file_checks import check_files
 from weft.store.sqlite import schema
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
@@ -224,6 +225,7 @@ class Connections:
         with _translated_errors(self.path):
             with contextlib.suppress(OSError):  # SQLite raises the error with the reason
                 if self.path != ":memory:":
+                    check_files(self.path)
                     make_private_file(self.path)
             db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
             db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -234,6 +236,8 @@ class Connections:
             db.execute("PRAGMA cache_size = -65536")
             # One plan for all values: otherwise SQLite plans a statement again when other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            # Triggers and views of a file that a stranger made may only call functions that have no side effects.
+            db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
             add_packing_functions(db)
             self.vector_problem = _load_vector_functions(db)
             return db
@@ -288,8 +292,10 @@ def _load_vector_functions(db: apsw.Connection) -> str:
         import sqlite_vec
 
         db.enable_load_extension(True)
-        db.load_extension(sqlite_vec.loadable_path())
-        db.enable_load_extension(False)
+        try:
+            db.load_extension(sqlite_vec.loadable_path())
+        finally:
+            db.enable_load_extension(False)
     except (ImportError, OSError, AttributeError, apsw.Error) as error:
         return str(error) or type(error).__name__
     return ""
@@ -297,6 +303,7 @@ def _load_vector_functions(db: apsw.Connection) -> str:
 
 def read_version(path: str) -> int:
     """Return the version of the tables of an existing file, without changing it; 0 if it is empty."""
+    check_files(path)
     with _translated_errors(path):
         return schema.read_version(path)
 

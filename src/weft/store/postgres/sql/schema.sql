@@ -533,8 +533,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$BEGIN RETURN QUERY
 SELECT a.* FROM weft.api_key AS a WHERE a.id = key_id AND a.digest = key_digest; END$$;
 
-CREATE FUNCTION weft.count_keys()
-RETURNS TABLE (stored bigint, valid bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+CREATE FUNCTION weft.key_presence()
+RETURNS TABLE (stored boolean, valid boolean) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$BEGIN RETURN QUERY
-SELECT count(*), count(*) FILTER (WHERE a.revoked IS NULL) FROM weft.api_key AS a; END$$;
+SELECT EXISTS (SELECT 1 FROM weft.api_key), EXISTS (SELECT 1 FROM weft.api_key AS a WHERE a.revoked IS NULL); END$$;

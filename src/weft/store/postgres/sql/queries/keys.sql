@@ -18,8 +18,8 @@ ORDER BY a.created, a.id;
 -- name: match_key
 SELECT k.id, k.name, k.digest, k.namespaces, k.access, k.created, k.revoked FROM weft.find_key(:id, :digest) AS k;
 
--- name: count_keys
-SELECT k.stored, k.valid FROM weft.count_keys() AS k;
+-- name: find_key_presence
+SELECT k.stored, k.valid FROM weft.key_presence() AS k;
 
 -- name: delete_keys
 DELETE FROM weft.api_key AS a
