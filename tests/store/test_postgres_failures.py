@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 import weft.store.postgres.connect as connect
 from weft.errors import ConfigError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
 from weft.records import Fact
-from weft.store.postgres import schema, vectors
+from weft.store.postgres import citus, schema, vector_indexes, vectors
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.failures import failed_node
 from weft.store.postgres.session import PostgresSession
@@ -266,7 +266,7 @@ def test_only_a_lost_connection_means_that_a_node_does_not_respond(monkeypatch, 
 @pytest.mark.parametrize(("group", "is_refused"), [(0, False), (7, True)])
 def test_only_the_coordinator_of_a_cluster_is_used(postgres_dsn, monkeypatch, group, is_refused):
     """The other nodes number rows in ranges of their own, so an older change would seem newer."""
-    monkeypatch.setattr(schema, "is_distributed", lambda db: True)
+    monkeypatch.setattr(citus, "is_distributed", lambda db: True)
     with psycopg.connect(postgres_dsn, autocommit=True) as db:
         db.execute("CREATE TABLE public.pg_dist_local_group (groupid int)")
         db.execute("INSERT INTO public.pg_dist_local_group VALUES (%s)", [group])
@@ -287,7 +287,7 @@ def test_an_index_that_cannot_be_created_does_not_fail_the_write(database, monke
         raise StoreUnavailable("node worker2:5432 does not respond")
 
     monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 1)
-    monkeypatch.setattr(schema, "create_vector_indexes", refuse)
+    monkeypatch.setattr(vector_indexes, "create_vector_indexes", refuse)
     store = database.store("default")
     monkeypatch.setattr(store._connections, "prepare_vectors", lambda dimension: None)
     store.write_model(MODEL)

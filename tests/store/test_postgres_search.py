@@ -13,8 +13,8 @@ from psycopg.conninfo import make_conninfo
 
 import weft.store.postgres.connect as connect
 import weft.store.postgres.filters as filters
-import weft.store.postgres.schema as schema
 import weft.store.postgres.terms as terms
+import weft.store.postgres.vector_indexes as vector_indexes
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
 from weft.records import Filter, StoredModel
@@ -300,7 +300,7 @@ def test_an_index_is_built_by_one_process_if_shared_memory_is_short(postgres_dsn
     database.store("default").write(make_batch("a", list(texts), vectors=texts, model="f"))
     with Short.connect(postgres_dsn, autocommit=True) as db:
         db.execute("SET maintenance_work_mem = '1MB'")
-        schema.create_vector_indexes(db, 3000, tables=("chunk_vector",))
+        vector_indexes.create_vector_indexes(db, 3000, tables=("chunk_vector",))
         assert db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_3000')").fetchone() != (None,)
         assert [workers for _, workers in during] == ["2", "0"] and all(memory != "1MB" for memory, _ in during)
         assert db.execute("SHOW maintenance_work_mem").fetchone() == ("1MB",)

@@ -12,7 +12,6 @@ BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", 
 """Tables that grow with the corpus."""
 
 WHOLE = {
-    "all_known_keys": "a transaction reads all names if it reads a sixteenth as many chunks",
     "all_vectors": "every vector, where sqlite-vec is missing",
     "all_postings": "check",
     "count_unnumbered_terms": "check",
@@ -22,7 +21,6 @@ WHOLE = {
     "all_keys": "check",
     "all_chunk_numbers": "check",
     "all_entities": "check",
-    "all_packed_claims": "check",
     "all_pairs": "check",
     "all_relations": "check",
     "misplaced_nominations": "check",
@@ -61,7 +59,6 @@ HUB = {
         "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_votes": "the first strong one, and the first in its own right",
         "vague_names": "what says that it is another name, of one thing",
-        "chunks_about": "once, when a name becomes an entity",
         "page_titles": "one for each page",
         "page_votes": "the first",
         "known_sections": "one for each chunk of a section",
@@ -86,16 +83,18 @@ HUB = {
         "page_votes": "the first",
         "links_at": "when a page with this title appears or disappears",
     },
-    ("claim", "source target code"): {
-        "packed_support": "counted to 256, and the largest",
-        "all_pairs": "check",
+    ("claim", "source target type"): {
+        "pair_support": "the largest",
         "relation_claims": "the heaviest, up to a limit",
     },
-    ("mention", "entity"): {
+    ("mention", "key"): {
         "links_of": "the strongest, up to a limit",
-        "entity_chunks": "when it ceases to be an entity",
-        "postpone_lost_name": "when it ceases to be an entity: short rows, and nothing else of the chunks",
+        "co_occurrences": "the strongest, up to a limit",
+        "co_occurrences_with": "the strongest, up to a limit",
+        "shared_chunks": "TODO",
+        "count_new_entities": "when a name becomes an entity: its own rows, by the key of the table",
     },
+    ("mention", "key about"): {},
     ("entity", "head"): dict.fromkeys(
         (
             "relations_between",
@@ -108,17 +107,18 @@ HUB = {
             "relations_of_type",
             "fact_links",
             "entity_extractors",
+            "co_occurrences",
+            "co_occurrences_with",
+            "written_names",
         ),
         "as many as it has names",
     ),
     ("entity", "namespace alias_of"): {"other_names": "as many as it has names"},
-    ("relation", "source"): dict.fromkeys(
-        ("count_relations", "all_relations", "all_packed_claims", "all_pairs"), "stats, check"
-    ),
+    ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
     ("relation", "source weight"): {"links_of": "the heaviest, up to a limit"},
     ("relation", "target weight"): {"links_of": "the heaviest, up to a limit"},
-    ("relation", "source code weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
-    ("relation", "target code weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
+    ("relation", "source type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
+    ("relation", "target type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("posting", "namespace term"): {
         "term_postings": "what holds a term is what a search is for",
     },

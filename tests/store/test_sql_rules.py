@@ -7,6 +7,9 @@ import pytest
 from pglast import ast, enums
 from sql_rules import NO_NAMESPACE, PLACEHOLDER, broken_rules, each, parse
 
+from weft.store.postgres import schema
+from weft.store.sql_files import load_schema
+
 ROOT = Path(__file__).parents[2] / "src" / "weft" / "store"
 NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
@@ -135,11 +138,7 @@ def named(dialect):
 
 
 POSTGRES, SQLITE = dict(named("postgres")), dict(named("sqlite"))
-SCRIPTS = {
-    str(path.relative_to(ROOT / "postgres" / "sql")): path.read_text("utf-8")
-    for path in sorted((ROOT / "postgres" / "sql").rglob("*.sql"))
-    if path.parent.name != "queries"
-}
+SCRIPTS = {"schema.sql": load_schema("postgres"), "row_security.sql": ";\n".join(schema.security_statements())}
 
 
 def key_of(name):

@@ -73,7 +73,7 @@ def _find_file(db: str) -> Path | None:
 
 def _create_on_server(db: str, *, partitions: int) -> Tables:
     require_postgres()
-    from weft.store.postgres import schema
+    from weft.store.postgres import citus, schema
     from weft.store.postgres.connect import Connections
 
     connections = Connections(db)
@@ -99,5 +99,5 @@ def _create_on_server(db: str, *, partitions: int) -> Tables:
             partitions=parts,
             pgvector=state.pgvector,
             has_citus=state.has_citus,
-            is_spread=schema.is_distributed(server),
+            is_spread=citus.is_distributed(server),
         )

@@ -23,8 +23,10 @@ def load_queries(dialect: str) -> dict[str, str]:
 @cache
 def load_schema(dialect: str) -> str:
     """Return the statements that create an empty database of the newest version."""
-    return _read(dialect, "schema.sql")
+    return load_script(dialect, "schema")
 
 
-def _read(dialect: str, name: str) -> str:
-    return (resources.files("weft.store") / dialect / "sql" / name).read_text("utf-8")
+@cache
+def load_script(dialect: str, name: str) -> str:
+    """Return a file of statements without names."""
+    return (resources.files("weft.store") / dialect / "sql" / f"{name}.sql").read_text("utf-8")

@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable, WeftError
-from weft.store.postgres import schema, vectors
+from weft.store.postgres import schema, vector_indexes, vectors
 from weft.store.postgres.failures import (
     connection_lost,
     display_address,
@@ -196,7 +196,7 @@ class Connections:
         if dimension in self._indexed_dimensions or self._current is not None:
             return
         with self.bare() as db:
-            schema.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
+            vector_indexes.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
         self._indexed_dimensions.add(dimension)
 
     def create_indexes(self, namespace: str) -> None:
@@ -230,7 +230,7 @@ class Connections:
         """Create the missing indexes of chunk vectors, outside any transaction."""
         with self.bare() as db:
             for dimension in dimensions:
-                schema.create_vector_indexes(db, dimension, tables=("chunk_vector",))
+                vector_indexes.create_vector_indexes(db, dimension, tables=("chunk_vector",))
         self._indexed_chunk_dimensions |= dimensions
 
     @contextmanager

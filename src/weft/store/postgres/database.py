@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
 from weft.records import ApiKey, Problem
-from weft.store.postgres import schema
+from weft.store.postgres import citus, schema
 from weft.store.postgres.connect import Connections
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
@@ -120,7 +120,7 @@ class PostgresDatabase:
 
     def size(self) -> int:
         with self._connections.bare() as db:
-            return schema.measure(db)
+            return citus.measure(db)
 
     def compact(self) -> None:
         with self._connections.bare() as db:
@@ -142,7 +142,7 @@ class PostgresDatabase:
             if not self._connections.has_citus:
                 raise
         with self._connections.bare() as db:
-            return schema.list_reachable_namespaces(db)
+            return citus.list_reachable_namespaces(db)
 
     def _has_content(self, name: str) -> bool:
         """Return True if a namespace has documents or facts, or if its node does not answer."""
