@@ -353,13 +353,20 @@ class PartedSession(PostgresSession):
         return home._replace(vectors="exact" if methods == {"exact"} else max(methods))
 
     def search_keyword(
-        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self,
+        namespace: Namespace,
+        query_terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        chunks: int,
+        length: int,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking:
         parts = self._names(str(namespace))
         if not parts:
-            return super().search_keyword(
-                namespace, query_terms, limit=limit, where=where, chunks=chunks, length=length
-            )
+            sizes: dict[str, Any] = {"chunks": chunks, "length": length, "frequencies": frequencies}
+            return super().search_keyword(namespace, query_terms, limit=limit, where=where, **sizes)
         wanted, counts = list(dict.fromkeys(query_terms)), Counter[str]()
         for some, _ in self.each(parts, lambda db, part: terms.read_first(db, part, wanted)):
             counts.update(some)
@@ -367,7 +374,7 @@ class PartedSession(PostgresSession):
         def search(db: PartedSession, part: str) -> Ranking:
             return terms.search(
                 db, part, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks,
-                frequencies=counts,
+                frequencies=counts if frequencies is None else frequencies,
             )  # fmt: skip
 
         return merge_keywords(self.each(parts, search), limit=limit)
@@ -523,7 +530,9 @@ READS: Mapping[str, Route] = {
 
 ROUTES: Mapping[str, Route] = {
     **dict.fromkeys(("chunks_by_id", "titles_by_chunk", "chunk_texts", "chunk_vectors", "write_vector_by_id"), every),
-    **dict.fromkeys(("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms", "chunk_ids"), every),
+    **dict.fromkeys(
+        ("all_chunks", "all_terms", "set_metadata", "set_heading", "set_terms", "chunk_ids", "content_hashes"), every
+    ),
     **dict.fromkeys(("delete_bad_vectors", "described_entities", "name_vectors"), every),
     "delete_annotated_vectors": name_vectors.delete_annotated,
     "stray_entity_vectors": name_vectors.count_strays,

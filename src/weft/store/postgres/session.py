@@ -377,9 +377,17 @@ class PostgresSession:
         return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
 
     def search_keyword(
-        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self,
+        namespace: Namespace,
+        query_terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        chunks: int,
+        length: int,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking:
-        counts: dict[str, Any] = {"total": chunks, "mean_length": length / chunks}
+        counts: dict[str, Any] = {"total": chunks, "mean_length": length / chunks, "frequencies": frequencies}
         if index := self._find_index(namespace):
             return index.search_keywords(self, namespace, query_terms, limit=limit, where=where, **counts)
         return terms.search(self, namespace, query_terms, limit=limit, where=where, **counts)

@@ -178,7 +178,8 @@ def search(
     """
     Rank the chunks that pass a filter by BM25; ties by id.
 
-    `frequencies` are document frequencies of the whole namespace, if `namespace` is one of its parts.
+    `frequencies` are document frequencies of the whole namespace, if `namespace` is one of its parts, or of several
+    namespaces.
     """
     terms = list(dict.fromkeys(query_terms))
     counts, first = read_first(db, namespace, terms)

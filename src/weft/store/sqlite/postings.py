@@ -173,12 +173,17 @@ def search_postings(
     where: Filter,
     total: int,
     mean_length: float,
+    frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
-    """Rank the chunks that pass a filter by BM25, adding up all postings of each term."""
-    postings = [
-        _unpack(db.run("term_postings", {"namespace": namespace, "term": term})) for term in dict.fromkeys(terms)
-    ]
-    weights = [idf(len(numbers), total=total) for numbers, _ in postings]
+    """
+    Rank the chunks that pass a filter by BM25, adding up all postings of each term.
+
+    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too.
+    """
+    wanted = list(dict.fromkeys(terms))
+    postings = [_unpack(db.run("term_postings", {"namespace": namespace, "term": term})) for term in wanted]
+    known = {term: len(numbers) for term, (numbers, _) in zip(wanted, postings, strict=True)}
+    weights = [idf((known if frequencies is None else frequencies).get(term, 0), total=total) for term in wanted]
     highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
     lengths = _read_lengths(db, namespace, highest=highest)
     scores = np.zeros(highest + 1)

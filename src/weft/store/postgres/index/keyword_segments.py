@@ -73,9 +73,10 @@ def search(
     total: int,
     mean_length: float,
     allowed: NDArray[np.int64] | None,
+    frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
     """Rank the live chunks by BM25; with `allowed`, only those with these numbers, which ascend. Ties by id."""
-    counts: Mapping[str, int] = count_terms(segments, set(terms))
+    counts: Mapping[str, int] = count_terms(segments, set(terms)) if frequencies is None else frequencies
     weights = {term: idf(counts.get(term, 0), total=total) for term in terms}
     found = [
         rank(segment.postings, weights, mean_length=mean_length, limit=limit, allowed=_mask(segment, allowed))
