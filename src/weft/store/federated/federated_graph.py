@@ -273,11 +273,11 @@ def strongest_relations(relations: Iterable[Relation], entity_ids: Sequence[str]
     """Return the `limit` strongest relations of each entity in each direction, strongest first."""
     found = _distinct(relations)
     kept: dict[Relation, None] = {}
-    for end in (0, 1):
-        counts = Counter[str]()
-        for relation in found:
-            counts[relation[end]] += 1
-            if counts[relation[end]] <= limit and relation[end] in entity_ids:
+    outgoing, incoming = Counter[str](), Counter[str]()
+    for relation in found:
+        for counts, id in ((outgoing, relation.source_id), (incoming, relation.target_id)):
+            counts[id] += 1
+            if counts[id] <= limit and id in entity_ids:
                 kept[relation] = None
     return [relation for relation in found if relation in kept]
 

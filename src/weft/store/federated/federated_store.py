@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import attrgetter
@@ -259,10 +259,6 @@ class FederatedStore:
         """Return the sums over the namespaces; `terms` is the largest number of one of them."""
         members = self._members()
         found = [member.store.stats() for member in members]
-        methods = {
-            name: "; ".join(dict.fromkeys(filter(None, (getattr(stats, name) for stats in found))))
-            for name in ("vector_search", "keyword_search", "entity_search")
-        }
         hidden = [member.hidden for member in members]
         return replace(
             found[0],
@@ -274,7 +270,9 @@ class FederatedStore:
             models=tuple(self.models()),
             waiting_documents=sum(stats.waiting_documents for stats in found),
             waiting_chunks=sum(stats.waiting_chunks for stats in found),
-            **methods,
+            vector_search=_join_methods(stats.vector_search for stats in found),
+            keyword_search=_join_methods(stats.keyword_search for stats in found),
+            entity_search=_join_methods(stats.entity_search for stats in found),
         )
 
 
@@ -295,6 +293,10 @@ def check_embedders(members: Sequence[Member]) -> None:
                 f"indexed with {model.name!r}, {member.label!r} {theirs}",
                 hint=f"run weft reembed -N {member.store.namespace} --embedder {model.name}",
             )
+
+
+def _join_methods(methods: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, methods)))
 
 
 def _active(store: StoreReader) -> StoredModel | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def join_vectors(
     scores: dict[str, float] = {}
     count, total, squares = 0, 0.0, 0.0
     for member in members:
-        ranking, shown = search_member(member, lambda size, member=member: search(member, size), limit=limit)
+        ranking, shown = search_member(member, partial(search, member), limit=limit)
         scores |= shown
         cosines = _cosines(member.hidden.vectors, vector)
         count += ranking.count - len(cosines)
@@ -64,5 +65,5 @@ def _cosines(vectors: Vectors, vector: Vector) -> Vectors:
     if vectors.shape[1:] != vector.shape:
         return np.zeros(0, dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1)
-    cosines: Vectors = (vectors @ vector) / np.where(lengths, lengths, 1.0)  # rounding to float16 changes the length
-    return cosines
+    # rounding to float16 changes the length
+    return np.asarray((vectors @ vector) / np.where(lengths, lengths, 1.0), dtype=np.float32)

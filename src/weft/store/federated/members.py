@@ -2,7 +2,7 @@
 Members of a federated store, and the ids of their documents, chunks and facts.
 
 These ids derive from the namespace and the source, so they differ between namespaces. Two files may have a namespace
-of the same name; ids of the second one get a mark: `c4f1…` is the chunk of the first file, `c4f1…~2` that of the second.
+of the same name; the ids of the second one get a mark: `c4f1…` is a chunk of the first file, `c4f1…~2` of the second.
 """
 
 from __future__ import annotations
