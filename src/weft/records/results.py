@@ -260,6 +260,8 @@ class Result:
     """Rule and features of `auto`; None if the caller chose the method."""
     rerank: Reranking | None = None
     """None if no reranker was requested."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that were searched together; empty for the namespace of the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
