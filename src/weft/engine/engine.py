@@ -40,7 +40,7 @@ from weft.engine.paths import (
 from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
-from weft.errors import ConfigError, InputError, WeftError
+from weft.errors import ConfigError, WeftError
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
@@ -71,6 +71,7 @@ from weft.search.related import find_related
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import Database, Store, StoreReader
+from weft.store.federated.members import read_only
 from weft.text.decode import decode
 
 T = TypeVar("T")
@@ -122,7 +123,7 @@ class Engine:
     def store(self) -> Store:
         """The namespace of the settings. Raises `InputError` if the engine searches several namespaces."""
         if self._federation is not None:
-            raise InputError("several namespaces are read-only", hint="write to one namespace of one store")
+            raise read_only()
         return self.database.store(self.settings.store.namespace)
 
     @property
@@ -380,9 +381,10 @@ class Engine:
                 rerank=self.settings.rerank,
             )
             result = find(text, context)
-        note = self.namespace_note() if self._lists_namespaces and not result.evidence else ""
-        asked_for = self._federation.namespaces if self._federation else ()
-        return replace(result, namespaces=asked_for, notes=(note,) if note else result.notes)
+        names = self._federation.namespaces if self._federation else ()
+        note = self.namespace_note() if self._lists_namespaces and (names or not result.evidence) else ""
+        notes = (*(result.notes if result.evidence else ()), note) if note else result.notes
+        return replace(result, namespaces=names, notes=notes)
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""

@@ -208,9 +208,13 @@ def _find_cited(citation: str, *, store: StoreReader) -> tuple[DocumentInfo, lis
 
     A document without such lines, because its file was changed, is returned with all chunks.
     """
+    citation, _, namespace = (
+        citation.removesuffix(")").partition(" (") if citation.endswith(")") else (citation, "", "")
+    )
     source, _, numbers = citation.rpartition(":")
     start, _, end = numbers.lstrip(ascii_lowercase).partition("-")
     found = _find_named(source, store=store) if source and _is_number(start) and _is_number(end or start) else []
+    found = [document for document in found if not namespace or document.namespace in ("", namespace)]
     if not found:
         return None
     first, last = int(start), int(end or start)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, zip_longest
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
 from weft.store.federated.federated_graph import remembered_ids, strongest_relations
-from weft.store.federated.members import Member
+from weft.store.federated.members import Member, read_only
 from weft.store.shared.fact_rules import by_confidence, content_of, merge_entity
 from weft.text.ids import digest, fact_entity_key
 
@@ -162,6 +162,14 @@ class FederatedFacts:
     def generation(self) -> int:
         """Return a number that changes with the generation of any member. It does not increase."""
         return join_generations(member.store.facts.generation() for member in self._members)
+
+    def writing(self) -> NoReturn:
+        """Raise `InputError`."""
+        raise read_only()
+
+    def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
+        """Return False: accesses over several namespaces are not counted."""
+        return False
 
     def _oldest_first(self, each: Iterable[Sequence[Fact]]) -> list[Fact]:
         found = {

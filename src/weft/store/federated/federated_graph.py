@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import NoReturn
 
+from weft.graph.entity_resolution import EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
-from weft.store.federated.members import EntityCount, Member
+from weft.store.federated.members import EntityCount, Member, read_only
 from weft.store.shared.merging import join_relations, strongest_mentions
 from weft.text.ids import fact_entity_id, fact_entity_key
 
@@ -204,6 +206,10 @@ class FederatedGraph:
 
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted({edit for member in self._members for edit in member.store.graph.edits()})
+
+    def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> NoReturn:
+        """Raise `InputError`."""
+        raise read_only()
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 

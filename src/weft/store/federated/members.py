@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from weft.errors import InputError
 from weft.records import Chunk, DocumentInfo, Fact, Filter, Vectors
 from weft.store.base import StoreReader
 
@@ -100,6 +101,11 @@ def make_members(stores: Mapping[str, StoreReader]) -> tuple[Member, ...]:
         members.append(Member(store=store, label=label, mark=f"{MARK}{place}" if store.namespace in names else ""))
         names.add(store.namespace)
     return tuple(members)
+
+
+def read_only() -> InputError:
+    """Return the error for a write to several namespaces."""
+    return InputError("several namespaces are read-only", hint="write to one namespace of one store")
 
 
 def in_order(ids: Sequence[str], found: Collection[str]) -> list[str]:
