@@ -234,9 +234,8 @@ class Engine:
 
         A language model reads at most `sample` chunks; nothing else is sent.
         """
-        roots, seen = read_paths(paths), set[str]()
+        roots, seen, components = read_paths(paths), set[str](), self.components(joining=True)
         items = collect_sources(self._load(roots), seen)
-        components = self.components(joining=True)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
         receipt = preview_documents(items, components, embedder=embedder, sample=sample)
@@ -428,7 +427,7 @@ class Engine:
         recall: Recall | None = None,
     ) -> Context:
         """
-        Return a result as text for a model within a token budget. Defaults come from the settings.
+        Return a result as text for a model within a token budget, by default that of the settings.
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
         """

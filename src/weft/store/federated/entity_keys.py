@@ -87,18 +87,29 @@ class EntityKeys:
             known.update(((place, id), key) for id, key in found.items())
         return {id: self.join(place, known[place, id]) for id in ids if (place, id) in known}
 
+    def join_asked(self, place: int, own_ids: Iterable[str], asked: Mapping[str, str]) -> dict[str, list[str]]:
+        """
+        Return the joined ids of entities of a member: those that were `asked` for, own ids by joined id, or else one.
+
+        An entity of a member may stand for several: `k8s`, which only this member merged, and `kubernetes`.
+        """
+        wanted: dict[str, list[str]] = defaultdict(list)
+        for id, own in asked.items():
+            wanted[own].append(id)
+        return {own: wanted.get(own, [id]) for own, id in self.join_all(place, own_ids).items()}
+
     def key(self, id: str) -> str:
         """Return the key of a joined entity; empty if it is unknown."""
         joined = self._find(id)
         return joined.key if joined else ""
 
     def own_ids(self, ids: Sequence[str]) -> list[dict[str, str]]:
-        """Return for each member its ids of joined entities: joined ids by own id. Unknown entities are left out."""
+        """Return for each member its ids of joined entities, by joined id. Unknown entities are left out."""
         joined = {id: found for id in ids if (found := self._find(id))}
         self.look_up([found.key for found in joined.values()])
         return [
             {
-                known.entity_id: id
+                id: known.entity_id
                 for id, found in joined.items()
                 if (known := self._known_in(place, found)) and not fact_entity_key(known.entity_id)
             }

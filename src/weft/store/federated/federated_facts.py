@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
-from weft.store.federated.federated_graph import remembered_ids, strongest_relations
+from weft.store.federated.federated_graph import join_ends, remembered_ids, strongest_relations
 from weft.store.federated.members import Member, read_only
 from weft.store.shared.fact_rules import by_confidence, content_of, merge_entity
 from weft.text.ids import digest, fact_entity_key
@@ -139,11 +139,12 @@ class FederatedFacts:
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         found: list[Relation] = []
-        for place, ids in enumerate(remembered_ids(entity_ids, self._keys)):
+        for place, asked in enumerate(remembered_ids(entity_ids, self._keys)):
             facts = self._members[place].store.facts
             if facts.has_links():
+                ids = list(dict.fromkeys(asked.values()))
                 relations = facts.links(ids, at=at, limit=limit, types=types, min_weight=min_weight)
-                found += self._join_links(place, relations)
+                found += self._join_links(place, relations, asked=asked)
         documented = [r for r in found if not any(map(fact_entity_key, r[:2]))]
         alone = [r for r in found if any(map(fact_entity_key, r[:2]))]  # these have a separate limit
         kept = [strongest_relations(some, entity_ids, limit=limit) for some in (documented, alone)]
@@ -185,17 +186,13 @@ class FederatedFacts:
         keys = sorted(values, key=order)[:limit]
         return [(entity, values[key]) for key, entity in self.find_entities(keys).items()]
 
-    def _join_links(self, place: int, relations: Sequence[Relation]) -> list[Relation]:
+    def _join_links(self, place: int, relations: Sequence[Relation], *, asked: Mapping[str, str]) -> list[Relation]:
         """Return links with joined ids; an end known only from facts may be an entity of another member."""
         ends = {end for relation in relations for end in relation[:2]}
-        joined = self._keys.join_all(place, (end for end in ends if not fact_entity_key(end)))
+        joined = self._keys.join_asked(place, (end for end in ends if not fact_entity_key(end)), asked)
         alone = {key: end for end in ends if (key := fact_entity_key(end))}
-        joined |= {alone[key]: id for key, id in self._keys.resolve(alone).items()}
-        return [
-            relation._replace(source_id=joined[relation.source_id], target_id=joined[relation.target_id])
-            for relation in relations
-            if relation.source_id in joined and relation.target_id in joined
-        ]
+        joined |= {alone[key]: [id] for key, id in self._keys.resolve(alone).items()}
+        return join_ends(relations, joined)
 
 
 def join_generations(generations: Iterable[int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import NoReturn
@@ -54,10 +54,11 @@ class FederatedGraph:
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         named: dict[str, list[tuple[bool, str]]] = defaultdict(list)
         for place, own in enumerate(self._keys.own_ids(ids)):
-            names = self._members[place].store.graph.names(list(own)) if own else {}
-            for id, name in names.items():
-                known = self._keys.known(own[id])[place]
-                named[own[id]].append((known is None or not known.strong, name))
+            names = self._members[place].store.graph.names(list(own.values())) if own else {}
+            for id, mine in own.items():
+                known = self._keys.known(id)[place]
+                if mine in names:
+                    named[id].append((known is None or not known.strong, names[mine]))
         # The first member with a strong entity names it; `min` returns the first of equal ones.
         return {id: min(found, key=lambda item: item[0])[1] for id, found in named.items()}
 
@@ -96,8 +97,10 @@ class FederatedGraph:
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own:
                 member = self._members[place]
-                hidden = max((member.hidden.entities.get(id, EntityCount()).chunks for id in own), default=0)
-                found += self._join_mentions(place, member.store.graph.mentions_of(list(own), limit=limit + hidden))
+                ids = list(dict.fromkeys(own.values()))
+                hidden = max(member.hidden.entities.get(id, EntityCount()).chunks for id in ids)
+                mentions = member.store.graph.mentions_of(ids, limit=limit + hidden)
+                found += self._join_mentions(place, mentions, asked=own)
         by_id: dict[str, list[Mention]] = {id: [] for id in entity_ids}
         for mention in found:
             by_id[mention.entity_id].append(mention)
@@ -123,8 +126,9 @@ class FederatedGraph:
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own:
                 graph = self._members[place].store.graph
-                relations = graph.relations_of(list(own), limit=limit, types=types, min_weight=min_weight)
-                found += self._join_relations(place, relations)
+                ids = list(dict.fromkeys(own.values()))
+                relations = graph.relations_of(ids, limit=limit, types=types, min_weight=min_weight)
+                found += self._join_relations(place, relations, asked=own)
         return strongest_relations(found, entity_ids, limit=limit)
 
     def links_of(
@@ -139,15 +143,16 @@ class FederatedGraph:
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own and (far is None or far[place]):
                 graph = self._members[place].store.graph
-                ends = None if far is None else list(far[place])
-                found += self._join_relations(place, graph.relations_between(list(own), others=ends))
+                ids, ends = list(dict.fromkeys(own.values())), None
+                if far is not None:
+                    ends, own = list(dict.fromkeys(far[place].values())), own | far[place]
+                found += self._join_relations(place, graph.relations_between(ids, others=ends), asked=own)
         return _distinct(found)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = list(relations)
         ends = list(dict.fromkeys(end for relation in relations for end in relation[:2]))
-        for place, own in enumerate(self._keys.own_ids(ends)):
-            ids = {joined: id for id, joined in own.items()}
+        for place, ids in enumerate(self._keys.own_ids(ends)):
             mine = {at: r for at, r in enumerate(relations) if r.source_id in ids and r.target_id in ids}
             asked = [r._replace(source_id=ids[r.source_id], target_id=ids[r.target_id]) for r in mine.values()]
             found = self._members[place].store.graph.describe(asked) if asked else []
@@ -158,9 +163,10 @@ class FederatedGraph:
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         found: dict[str, set[str]] = defaultdict(set)
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
-            for id, names in (self._members[place].store.graph.extractors(list(own)) if own else {}).items():
-                found[own[id]].update(names)
-        return {id: tuple(sorted(names)) for id, names in found.items()}
+            names = self._members[place].store.graph.extractors(list(own.values())) if own else {}
+            for id, mine in own.items():
+                found[id].update(names.get(mine, ()))
+        return {id: tuple(sorted(names)) for id, names in found.items() if names}
 
     # ── counts ──────────────────────────────────────────────────────────────────────────────────
 
@@ -218,8 +224,11 @@ class FederatedGraph:
         found: dict[str, list[Entity]] = defaultdict(list)
         for place, own in enumerate(self._keys.own_ids(list(ids))):
             hidden = self._members[place].hidden.entities
-            for entity in self._members[place].store.graph.entities(list(own)) if own else ():
-                found[own[entity.id]].append(_without(entity, hidden.get(entity.id, EntityCount())))
+            ids = list(dict.fromkeys(own.values()))
+            entities = {entity.id: entity for entity in self._members[place].store.graph.entities(ids)} if ids else {}
+            for id, mine in own.items():
+                if mine in entities:
+                    found[id].append(_without(entities[mine], hidden.get(mine, EntityCount())))
         return {id: _join_entities(id, self._keys.key(id), mine) for id, mine in found.items()}
 
     def _count(self, id: str, max_defining: int) -> Known:
@@ -236,15 +245,17 @@ class FederatedGraph:
             any(name.remembered for name in known),
         )
 
-    def _join_mentions(self, place: int, mentions: Sequence[Mention]) -> list[Mention]:
+    def _join_mentions(
+        self, place: int, mentions: Sequence[Mention], *, asked: Mapping[str, str] | None = None
+    ) -> list[Mention]:
         """Return mentions of a member in chunks that it shows, with the chunks of all members counted."""
         member = self._members[place]
         shown = [mention for mention in mentions if mention.chunk_id not in member.hidden.chunks]
-        joined = self._keys.join_all(place, [mention.entity_id for mention in shown])
-        self._keys.look_up_ids(joined.values())
+        joined = self._keys.join_asked(place, [mention.entity_id for mention in shown], asked or {})
+        self._keys.look_up_ids(id for ids in joined.values() for id in ids)
         found = []
         for mention in shown:
-            if (id := joined.get(mention.entity_id)) is not None:
+            for id in joined.get(mention.entity_id, ()):
                 others = [known for at, known in enumerate(self._keys.known(id)) if known and at != place]
                 hidden = member.hidden.entities.get(mention.entity_id, EntityCount()).chunks
                 found.append(
@@ -266,13 +277,9 @@ class FederatedGraph:
         known = self._keys.known(mention.entity_id)
         return mention._replace(has_defining_chunk=any(name.defining_chunks for name in known if name))
 
-    def _join_relations(self, place: int, relations: Sequence[Relation]) -> list[Relation]:
-        joined = self._keys.join_all(place, (end for relation in relations for end in relation[:2]))
-        return [
-            relation._replace(source_id=joined[relation.source_id], target_id=joined[relation.target_id])
-            for relation in relations
-            if relation.source_id in joined and relation.target_id in joined
-        ]
+    def _join_relations(self, place: int, relations: Sequence[Relation], *, asked: Mapping[str, str]) -> list[Relation]:
+        ends = (end for relation in relations for end in relation[:2])
+        return join_ends(relations, self._keys.join_asked(place, ends, asked))
 
 
 def strongest_relations(relations: Iterable[Relation], entity_ids: Sequence[str], *, limit: int) -> list[Relation]:
@@ -288,17 +295,22 @@ def strongest_relations(relations: Iterable[Relation], entity_ids: Sequence[str]
     return [relation for relation in found if relation in kept]
 
 
-def remembered_ids(ids: Sequence[str], keys: EntityKeys) -> list[list[str]]:
-    """Return for each member the ids under which its facts know joined entities."""
-    names = {id: fact_entity_key(id) or keys.key(id) for id in ids}
-    keys.look_up(filter(None, names.values()))
+def join_ends(relations: Sequence[Relation], joined: Mapping[str, Sequence[str]]) -> list[Relation]:
+    """Return relations with the joined ids of their ends; those with an unknown end are left out."""
+    return [
+        relation._replace(source_id=source, target_id=target)
+        for relation in relations
+        for source in joined.get(relation.source_id, ())
+        for target in joined.get(relation.target_id, ())
+    ]
+
+
+def remembered_ids(ids: Sequence[str], keys: EntityKeys) -> list[dict[str, str]]:
+    """Return for each member the ids under which its facts know joined entities, by joined id."""
+    names = {id: key for id in ids if (key := fact_entity_key(id) or keys.key(id))}
+    keys.look_up(names.values())
     own = keys.own_ids([id for id in ids if not fact_entity_key(id)])
-    each = []
-    for mine in own:
-        known = set(mine.values())
-        alone = [fact_entity_id(key) for id, key in names.items() if key and id not in known]
-        each.append([*mine, *alone])
-    return each
+    return [{**{id: fact_entity_id(key) for id, key in names.items()}, **mine} for mine in own]
 
 
 def _distinct(relations: Iterable[Relation]) -> list[Relation]:
