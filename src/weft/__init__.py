@@ -9,7 +9,8 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the client of the daemon needs
 if TYPE_CHECKING:
     from weft.engine.async_engine import AsyncEngine, open_async_engine
-    from weft.engine.engine import Engine, open_engine
+    from weft.engine.engine import Engine
+    from weft.engine.opening import open_engine
     from weft.errors import WeftError
     from weft.models.base import Embedder
     from weft.records import Context, Document, Evidence, Filter, Receipt, Result
@@ -32,7 +33,8 @@ __all__ = [
 # Imported on first use: `weft --help` and completion do not need numpy and SQLite.
 _HOMES = {
     "weft.engine.async_engine": ("AsyncEngine", "open_async_engine"),
-    "weft.engine.engine": ("Engine", "open_engine"),
+    "weft.engine.engine": ("Engine",),
+    "weft.engine.opening": ("open_engine",),
     "weft.errors": ("WeftError",),
     "weft.models.base": ("Embedder",),
     "weft.records": ("Context", "Document", "Evidence", "Filter", "Receipt", "Result"),

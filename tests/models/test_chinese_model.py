@@ -4,8 +4,8 @@ import pytest
 
 from weft.config import read_settings
 from weft.engine import namespaces
-from weft.engine.engine import open_engine
 from weft.engine.namespaces import Engines
+from weft.engine.opening import open_engine
 
 pytestmark = pytest.mark.model
 

@@ -99,7 +99,7 @@ def test_a_graph_with_merges_aliases_and_imports_is_sound(database, path):
     other = fill(database, "other")
 
     tables = content(path)
-    assert {"", "*", "triples"} == {row[2] for row in tables["claim"]}
+    assert {"", "triples"} == {row[2] for row in tables["claim"]}
     assert {row[6] for row in tables["entity"]} >= {"", "in parentheses", "merged by you", "named by you"}
     assert len({row[1] for row in tables["entity"]}) < len(tables["entity"])
     assert database.check() == []
@@ -110,7 +110,6 @@ def test_a_graph_with_merges_aliases_and_imports_is_sound(database, path):
 
 STRAY = "(SELECT number FROM chunk WHERE text LIKE 'AS.%')"
 LEDGER, PARIS = (f"(SELECT number FROM entity WHERE key = '{key}')" for key in ("ledger", "paris"))
-ONE = "(source, target, code) = (SELECT source, target, code FROM relation WHERE length(chunks) = 1 LIMIT 1)"
 DAMAGE = {
     "entities lost": ("DELETE FROM entity WHERE key = 'ledger'", "1 entity is missing"),
     "an entity nobody named": (
@@ -127,24 +126,24 @@ DAMAGE = {
     ),
     "heads": ("UPDATE entity SET head = number WHERE key = 'lutece'", "1 name resolves to the wrong entity"),
     "heads to nowhere": ("UPDATE entity SET head = 0", "names resolve to the wrong entity"),
-    "mentions lost": (f"DELETE FROM mention WHERE entity = {LEDGER}", "mentions are missing"),
+    "counts of a name that nobody mentions": (
+        "UPDATE entity SET chunks = 1 WHERE key = 'lutece'",
+        "1 entity has a wrong number of mentions",
+    ),
+    "mentions lost": (f"DELETE FROM mention WHERE key = {LEDGER}", "1 mention is missing"),
+    "all mentions lost": ("DELETE FROM mention", "mentions are missing"),
     "a mention nobody made": (
-        f"INSERT INTO mention (entity, chunk, count, about, place) VALUES ({PARIS}, {STRAY}, 1, 0, 0)",
+        f"INSERT INTO mention (key, chunk, count, about, place, sentences) VALUES ({PARIS}, {STRAY}, 1, 0, 0, 1)",
         "1 mention should not exist",
     ),
     "a mention twice": (
-        "INSERT INTO mention SELECT entity, chunk, count + 1, about, place FROM mention LIMIT 1",
+        "INSERT INTO mention SELECT key, chunk, count + 1, about, place, sentences FROM mention LIMIT 1",
         "1 should not exist",
     ),
-    "counted wrong": (f"UPDATE mention SET count = count + 1 WHERE entity = {PARIS}", "mentions are wrong"),
+    "counted wrong": (f"UPDATE mention SET count = count + 1 WHERE key = {PARIS}", "1 mention is wrong"),
     "about nothing": ("UPDATE mention SET about = 0", "mentions are wrong"),
     "another order": ("UPDATE mention SET place = 7", "mentions are wrong"),
-    "derived claims lost": (
-        f"UPDATE relation SET chunks = x'' WHERE source = {PARIS} AND chunks <> x''",
-        "derived claims are missing",
-    ),
-    "stray claims": (f"UPDATE relation SET chunks = x'01FE01' WHERE {ONE}", "1 derived claim should not exist"),
-    "a claim of another chunk": (f"UPDATE relation SET chunks = x'FF01' WHERE {ONE}", "1 derived claim is wrong"),
+    "other sentences": (f"UPDATE mention SET sentences = sentences | 64 WHERE key = {PARIS}", "1 mention is wrong"),
     "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not match chunk or kind"),
     "claims of another namespace": (
         "UPDATE claim SET namespace = 2 WHERE namespace = 1 AND origin = 'triples'",
@@ -152,7 +151,7 @@ DAMAGE = {
     ),
     "relations lost": (f"DELETE FROM relation WHERE target = {PARIS}", "relations are missing"),
     "a relation nobody claimed": (
-        f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 1, 0, x'')",
+        f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 0)",
         "1 relation should not exist",
     ),
     "a relation into another namespace": (
@@ -161,8 +160,7 @@ DAMAGE = {
         "1 relation is missing, 1 should not exist",
     ),
     "wrong weight": ("UPDATE relation SET weight = weight + 1 WHERE type = 'uses'", "1 relation is wrong"),
-    "wrong support": ("UPDATE relation SET support = 256", "relations are wrong"),
-    "wrong place": ("UPDATE relation SET places = 1 WHERE type = 'near'", "1 relation is wrong"),
+    "wrong place": ("UPDATE relation SET place = 1 WHERE type = 'near'", "1 relation is wrong"),
     "votes": ("UPDATE nomination SET vote = 0 WHERE kind = 'title'", "do not match chunk or kind"),
     "ranks": ("UPDATE nomination SET rank = 9 WHERE kind = 'link'", "1 statement does not match chunk or kind"),
     "another document": (
@@ -183,7 +181,7 @@ def test_damage_is_found_and_mended(database, path, statement, said):
     fill(database)
     fill(database, "other")
     before = content(path)
-    statement = statement.replace("WHERE key = ", "WHERE namespace = 1 AND key = ")
+    statement = statement.replace("WHERE key = '", "WHERE namespace = 1 AND key = '")
     statement = statement.replace("FROM chunk WHERE", "FROM chunk WHERE namespace = 1 AND")
     damage(path, statement)
 
@@ -233,16 +231,16 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
         "INSERT INTO entity (number, namespace, hash, key, strong, reason)"
         " VALUES (1, 1, x'e1', 'a', 1, ''), (2, 1, x'e2', 'b', 1, '')",
     )
-    damage(path, "INSERT INTO relation VALUES (1, 2, 1, 2.0, 1, 0, x'01')")
+    damage(path, "INSERT INTO relation VALUES (1, 2, 'near', 2.0, 0)", "INSERT INTO mention VALUES (1, 1, 1, 0, 0, 1)")
 
     assert [problem.what for problem in database.check()] == [
         "2 entities should not exist",
-        "1 derived claim should not exist",
+        "1 mention should not exist",
         "1 relation should not exist",
     ]
     database.repair()
     assert database.check() == []
-    assert content(path)["relation"] == set()
+    assert content(path)["relation"] == content(path)["mention"] == set()
 
 
 @pytest.mark.parametrize("name", ["O'Brien", "Schindler's List", "The Lady's Maids", "Rock'n'Roll", "D’Artagnan"])
@@ -259,7 +257,9 @@ def test_a_name_with_an_apostrophe_is_found_before_and_after(tmp_path, name):
         store.write_model(MODEL)
         for batch in order:
             store.write(batch)
-        assert store.graph.find_entities([name_key(name)])[name_key(name)].chunks == 2
+        found = store.graph.find_entities([name_key(name)])[name_key(name)]
+        assert found.chunks == 1
+        assert {m.count for m in store.graph.mentions_of([found.id], limit=9)} == {1, 3}
         assert database.check() == []
         contents.append(content(tmp_path / file))
         database.close()
@@ -277,11 +277,12 @@ def test_many_chunks_are_compared_in_batches(database, path):
     )
     before = content(path)
     assert database.check() == []
-    damage(path, "UPDATE entity SET chunks = chunks - 1 WHERE key = 'great hub'", "DELETE FROM relation")
+    hub = "(SELECT number FROM name WHERE key = 'great hub')"
+    damage(path, "UPDATE entity SET chunks = chunks - 1 WHERE key = 'great hub'", f"DELETE FROM mention WHERE key <> {hub}")
 
     assert [problem.what for problem in database.check()] == [
         "1 entity has a wrong number of mentions",
-        "900 derived claims are missing",
+        "600 mentions are missing",
     ]
     database.repair()
     assert content(path) == before

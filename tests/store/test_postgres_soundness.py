@@ -30,14 +30,11 @@ OTHERWISE = {
     "another id": "UPDATE entity SET id = 'e1' WHERE key = 'as'",
     "wrong place": "UPDATE relation SET place = 1 WHERE type = 'near'",
     "about nothing": "UPDATE mention SET about = FALSE",
-    "a mention nobody made": f"INSERT INTO mention VALUES (1, {PARIS}, {STRAY}, 1, FALSE, 0)",
-    "derived claims lost": f"DELETE FROM claim WHERE origin = '*' AND source = {PARIS}",
-    "stray claims": f"INSERT INTO claim VALUES (1, {STRAY}, '*', {LEDGER}, {PARIS}, 'mentions', 1.0, '', 0, '')",
-    "a claim of another chunk": (
-        "UPDATE claim SET weight = 4.0 WHERE origin = '*' AND (chunk, source, target) = ("
-        f"SELECT chunk, source, target FROM claim WHERE origin = '*' AND source = {LEDGER} LIMIT 1)"
+    "a mention nobody made": (
+        f"INSERT INTO mention (namespace, key, chunk, count, about, place, sentences)"
+        f" VALUES (1, 'paris', {STRAY}, 1, FALSE, 0, 1)"
     ),
-    "a relation nobody claimed": f"INSERT INTO relation VALUES (1, {PARIS}, {LEDGER}, 'hates', 9.0, 1, 0)",
+    "a relation nobody claimed": f"INSERT INTO relation VALUES (1, {PARIS}, {LEDGER}, 'hates', 9.0, 0)",
     "a vector of a name that nobody describes": (
         "INSERT INTO entity_vector (namespace, model, chunk, key, vector)"
         f" SELECT namespace, number, {STRAY}, 'ghost', '[1,2,3]' FROM model WHERE namespace = 1"
@@ -59,9 +56,9 @@ def cases(breaks):
 
 def damage(dsn, statement):
     """Change the tables behind the store's back."""
-    if " claim " in statement:  # which has keys, not their numbers
+    if {"claim", "mention"} & set(statement.split()):  # which have keys, not their numbers
         statement = statement.replace(LEDGER, "'ledger'").replace(PARIS, "'paris'")
-    statement = statement.replace("WHERE key = ", "WHERE namespace = 1 AND key = ")
+    statement = statement.replace("WHERE key = '", "WHERE namespace = 1 AND key = '")
     statement = statement.replace("FROM chunk WHERE", "FROM chunk WHERE namespace = 1 AND")
     statement = statement.replace("namespace = 1", "namespace = 'default'").replace("(1, ", "('default', ")
     with psycopg.connect(dsn, autocommit=True) as db:

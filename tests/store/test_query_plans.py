@@ -91,10 +91,18 @@ HUB = {
         "links_of": "the strongest, up to a limit",
         "co_occurrences": "the strongest, up to a limit",
         "co_occurrences_with": "the strongest, up to a limit",
-        "shared_chunks": "TODO",
+        "shared_chunks": "the strongest, up to a limit",
         "count_new_entities": "when a name becomes an entity: its own rows, by the key of the table",
     },
-    ("mention", "key about"): {},
+    ("mention", "key about"): {
+        "known_entities": "up to a limit",
+        "mentions_in": "the first",
+        "written_names": "the first",
+    },
+    ("mention", "chunk"): dict.fromkeys(
+        ("chunk_mentions", "all_mentions_in", "mentions_in", "candidate_texts", "co_occurrences", "delete_mentions"),
+        "as many as the chunk nominates",
+    ),
     ("entity", "head"): dict.fromkeys(
         (
             "relations_between",
@@ -168,6 +176,30 @@ def test_what_finds_all_there_is_of_one_thing_is_bounded(plans):
 
     for access, allowed in HUB.items():
         assert {name for other, name in found if other == access} == allowed.keys(), access
+
+
+SEARCHED = {
+    "co_occurrences": ["mention key", "mention chunk"],
+    "co_occurrences_with": ["mention key", "mention chunk key"],
+    "shared_chunks": ["mention key", "mention chunk key"],
+    "candidate_texts": ["mention chunk"],
+    "links_of": ["mention key", "relation source weight", "relation target weight"],
+    "written_names": ["mention key about"],
+    "known_entities": ["mention key about"],
+    "count_new_entities": ["mention key"],
+    "relations_between": ["relation source target"],
+    "relations_with": ["relation source target", "relation source target"],
+    "pair_support": ["claim source target type"],
+}
+"""Index columns by which a statement finds mentions, claims and relations, in the order of the joins."""
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_mentions_and_relations_are_found_by_an_index(plans, name):
+    """Columns that are missing here would be compared row by row, once for each mention of a hub."""
+    found = [f"{table} {columns}" for table, columns in plans[name] if table in {"mention", "claim", "relation"}]
+
+    assert sorted(found) == sorted(SEARCHED[name])
 
 
 def test_what_goes_with_a_row_is_found_by_an_index():

@@ -43,7 +43,7 @@ def triples(graph, **options):
 
 
 @pytest.mark.parametrize(
-    "types", [["cites"], ["introduces"], ["cites", "introduces"], TYPES, ["cites", "co_occurs_with"]]
+    "types", [["cites"], ["introduces"], ["cites", "introduces"], TYPES, ["cites", "owns"]]
 )
 @pytest.mark.parametrize("least", [0.0, 4.0])
 def test_types_are_a_choice_among_all_relations(graph, types, least):

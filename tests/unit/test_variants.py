@@ -3,7 +3,8 @@
 import pytest
 
 from weft.config import Settings, StoreOptions
-from weft.engine.engine import Engine, open_engine
+from weft.engine.engine import Engine
+from weft.engine.opening import open_engine
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.records import Document
 from weft.testing import FakeEmbedder

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,9 +28,16 @@ CLOSE_NOTICE = "updating the read indexes; Ctrl-C postpones the update without l
 
 @dataclass
 class Session:
-    """Values of the global options. The last value of a repeated option is used."""
+    """
+    Values of the global options. Those after the verb replace those before it.
+
+    `--db` and `--namespace` may be repeated for verbs that search several namespaces; of other options the last value
+    is used.
+    """
 
     overrides: dict[str, Any] = field(default_factory=dict)
+    several: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """All values of `store.db` and `store.namespace`."""
     config: Path | None = None
     as_json: bool = False
     verbosity: int = 0
@@ -62,18 +70,25 @@ class Session:
         from weft.errors import InputError
 
         settings = self.settings(**overrides)
-        db = settings.store.db
-        if must_exist and is_missing(db):
-            raise InputError(
-                f"store {db!r} does not exist",
-                hint="run `weft index PATH` to create the store, or pass an existing one with --db",
-            )
+        stores = (settings.store.db,) if "store__db" in overrides else self.several.get("store.db", ())
+        for db in stores or (settings.store.db,):
+            if must_exist and is_missing(db):
+                raise InputError(
+                    f"store {db!r} does not exist",
+                    hint="run `weft index PATH` to create the store, or pass an existing one with --db",
+                )
         is_quiet = self.verbosity < 0
         engine = Engine(
             settings,
             on_fetch=None if is_quiet else FetchBar(),
             lists_namespaces=True,
         )
+        if len(stores) > 1:
+            from weft.engine.opening import join_databases
+
+            engine = join_databases(engine, stores)
+        if len(names := self.several.get("store.namespace", ())) > 1:
+            engine = engine.across(*names)
         try:
             unknown = engine.namespace_note() if must_exist and notes_namespace else ""
             for note in (*engine.database.notes, *([unknown] if unknown else ())):
@@ -111,6 +126,9 @@ def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]
                 logging.basicConfig(level=logging.DEBUG if value > 1 else logging.INFO, format="%(name)s: %(message)s")
             case "quiet":
                 session.verbosity = -1
+            case "store.db" | "store.namespace":
+                if value:
+                    session.overrides[key], session.several[key] = value[0], tuple(dict.fromkeys(value))
             case _:
                 session.overrides[key] = value
 
@@ -121,10 +139,18 @@ _DEFAULT = click.core.ParameterSource.DEFAULT
 _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
     (
         ("--db",),
-        {"metavar": "FILE|DSN", "help": "Store: file (default ./weft.db) or postgresql://user@host/db."},
+        {
+            "multiple": True,
+            "metavar": "FILE|DSN",
+            "help": "Store: file (default ./weft.db) or postgresql://user@host/db.",
+        },
         "store.db",
     ),
-    (("--namespace", "-N"), {"metavar": "NAME", "help": "Namespace (default: default)."}, "store.namespace"),
+    (
+        ("--namespace", "-N"),
+        {"multiple": True, "metavar": "NAME", "help": "Namespace (default: default)."},
+        "store.namespace",
+    ),
     (("--embedder",), {"metavar": "NAME", "help": "Embedder; see `weft models list`."}, "models.embedder"),
     (
         ("--config",),
@@ -145,11 +171,31 @@ def common_options(function: Function) -> Function:
     return function
 
 
-def verb(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator for a command with the global options; the function receives the session first."""
+def check_single(session: Session, *, options: Sequence[str] = ("store.db", "store.namespace")) -> None:
+    """Raise `UsageError` if one of these options has several values."""
+    for key in options:
+        if len(session.several.get(key, ())) > 1:
+            flag = {"store.db": "--db", "store.namespace": "--namespace"}[key]
+            raise click.UsageError(f"{flag} cannot be repeated here: this command uses one namespace of one store")
+
+
+def verb(
+    name: str | None = None, *, takes_several: bool = False, **attributes: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """
+    Return a decorator for a command with the global options; the function receives the session first.
+
+    With `takes_several`, the command searches several stores and namespaces as one.
+    """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        with_session: Callable[..., Any] = common_options(click.pass_obj(function))
+        @wraps(function)
+        def checked(session: Session, *args: Any, **values: Any) -> Any:
+            if not takes_several:
+                check_single(session)
+            return function(session, *args, **values)
+
+        with_session: Callable[..., Any] = common_options(click.pass_obj(checked))
         make: Callable[[Callable[..., Any]], click.Command] = click.command(name, **attributes)
         return make(with_session)
 

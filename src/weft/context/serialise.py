@@ -43,6 +43,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "query": result.query,
+        **({"namespaces": list(result.namespaces)} if result.namespaces else {}),
         "method": result.method,
         "reason": result.reason,
         "choice": choice_to_dict(result.choice) if result.choice else None,
@@ -192,6 +193,7 @@ def document_to_dict(document: DocumentInfo) -> dict[str, Any]:
         "title": document.title,
         "metadata": dict(document.metadata),
         "chunks": document.chunk_count,
+        **({"namespace": document.namespace} if document.namespace else {}),
     }
 
 

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from weft.config import ContextFormat
-from weft.engine.engine import Engine, open_engine
+from weft.engine.engine import Engine
+from weft.engine.opening import open_engine
 from weft.records import Context, Filter, Metadata, Recall, Receipt, RelatedDocument, Result, StoreStats
 
 

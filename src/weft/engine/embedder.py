@@ -16,12 +16,12 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from weft.config import LOCAL_EMBEDDERS, Settings, is_store_chosen
 from weft.deferred import Deferred, State
-from weft.engine.adapters import defer_loading
+from weft.engine.adapters import defer_loading, unavailable_embedder
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch, WeftError
 from weft.index.reembed import expect_dimension, probe_dimension
 from weft.models.base import Embedder, Loadable
 from weft.records import StoredModel
-from weft.store.base import Store
+from weft.store.base import Store, StoreReader
 
 EmbedderState: TypeAlias = Literal["loading", "ready", "failed", "replaced"]
 
@@ -139,12 +139,12 @@ class EmbedderSlot:
         return defer_loading(embedder, seconds=self._max_seconds)
 
 
-def find_active(store: Store) -> StoredModel | None:
+def find_active(store: StoreReader) -> StoredModel | None:
     """Return the model that made the vectors of the namespace."""
     return next((model for model in store.models() if model.active), None)
 
 
-def followed_embedder(store: Store, settings: Settings) -> str:
+def followed_embedder(store: StoreReader, settings: Settings) -> str:
     """
     Return the name of the embedder that made the vectors of the namespace, if the settings name none; else empty.
 
@@ -208,6 +208,16 @@ def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -
             f"{indexed} (dimension {active.dimension}), but the settings name another model with that name",
             hint=f"run weft reembed --embedder {card.name}{former}",
         )
+
+
+def make_stand_in(active: StoredModel | None, *, name: str, error: WeftError) -> Embedder:
+    """Return an embedder whose calls raise `error`, for a namespace with an active model, else under a `name`."""
+    return unavailable_embedder(
+        name=active.name if active else name,
+        fingerprint=active.fingerprint if active else "",
+        dimension=active.dimension if active else 0,
+        error=error,
+    )
 
 
 def find_usable(store: Store, find: Callable[[], Embedder | None], *, writes: bool) -> tuple[Embedder | None, str]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
+from datetime import datetime
 
 from weft.config import Settings
+from weft.cores import usable_cores
+from weft.engine.parsing.parallel_extraction import extract_ahead
+from weft.engine.parsing.parser_messages import make_recipe
 from weft.engine.paths import count_broken_links
 from weft.engine.worker_pool import index_with_workers
 from weft.errors import BoundReached
@@ -47,6 +52,25 @@ def add_documents(
     cached = receipt.cached + done.cached
     embedded = done.embedded if _counts(components.embedder) else receipt.embedded - cached
     return replace(receipt, embedded=embedded, cached=cached, embedding=receipt.embedding + done.usage)
+
+
+def add_all(
+    documents: Items,
+    components: Components,
+    settings: Settings,
+    *,
+    workers: int,
+    now: datetime,
+    is_custom: bool,
+    on_step: Callable[[Step], None],
+    on_texts: Callable[[EmbeddingProgress], None],
+) -> Receipt:
+    """Index documents in this process, or by `workers` unless that is 1. The time `now` is that of the facts."""
+    if workers != 1:
+        return add_by_workers(documents, components, settings, workers=workers, is_custom=is_custom, on_step=on_step)
+    recipe = make_recipe(settings, extractor=components.extractor, now=now)
+    with closing(extract_ahead(documents, components, recipe, cores=usable_cores())) as items:
+        return add_documents(items, components, on_step=on_step, on_texts=on_texts)
 
 
 def add_by_workers(

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from weft.config import ContextFormat, Method, SearchOptions, Settings
-from weft.config.read import changed, read_settings, source_folder
+from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
-from weft.cores import usable_cores
 from weft.deferred import Deferred
-from weft.engine.adapters import (
-    Progress,
-    has_local_weights,
-    open_counter,
-    open_database,
-    open_embedder,
-    open_extractor,
-    unavailable_embedder,
-)
+from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import (
@@ -33,12 +25,13 @@ from weft.engine.embedder import (
     find_active,
     find_usable,
     followed_embedder,
+    make_stand_in,
 )
-from weft.engine.embedding import add_by_workers, add_documents, preview_documents, preview_switch, switch
+from weft.engine.embedding import add_all, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
-from weft.engine.input_checks import check_filter, check_question, describe_unknown_namespace
+from weft.engine.federation import Federation, check_namespaces
+from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
-from weft.engine.parsing.parallel_extraction import extract_ahead
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.paths import (
@@ -85,10 +78,14 @@ from weft.search.graph.relations import relations_in
 from weft.search.related import find_related
 from weft.search.run import find
 from weft.search.search_context import SearchContext
-from weft.store.base import Database, Store
+from weft.store.base import Database, Store, StoreReader
+from weft.store.federated.members import read_only
 from weft.text.decode import decode
 
 T = TypeVar("T")
+
+MAX_JOINED_ENGINES = 16
+"""Combinations of namespaces whose engines are kept."""
 
 
 class Engine:
@@ -104,9 +101,10 @@ class Engine:
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
         lists_namespaces: bool = False,
+        federation: Federation | None = None,
     ) -> None:
         """
-        Open the store of the settings.
+        Open the store of the settings. With `federation`, several namespaces are searched, and nothing is written.
 
         With `lists_namespaces`, results in an unknown namespace name the existing ones. Servers leave it off, because
         a client must not learn the namespaces of others.
@@ -114,6 +112,8 @@ class Engine:
         self.settings = settings
         self._lists_namespaces = lists_namespaces
         self.database = database or open_database(settings)
+        self._federation = federation
+        self._joined: dict[tuple[str, ...], Engine] = {}
         self._on_fetch = on_fetch
         self._clock = clock
         self._custom_embedder = None if isinstance(embedder, EmbedderSlot) else embedder
@@ -128,8 +128,50 @@ class Engine:
 
     @property
     def store(self) -> Store:
-        """The namespace of the settings."""
+        """The namespace of the settings. Raises `InputError` if the engine searches several namespaces."""
+        if self._federation is not None:
+            raise read_only()
         return self.database.store(self.settings.store.namespace)
+
+    @property
+    def reader(self) -> StoreReader:
+        """The namespace of the settings, or all namespaces that the engine searches."""
+        return self.store if self._federation is None else self._federation.store()
+
+    def across(self, *namespaces: str) -> Engine:
+        """
+        Return an engine that searches several namespaces of the same store as one. It writes nothing.
+
+        Both share the database; closing one closes both. Raises `InputError` or `ConfigError` for an invalid name.
+        """
+        names = check_namespaces(namespaces)
+        if self._federation is None and names == (self.settings.store.namespace,):
+            return self
+        if (known := self._joined.get(names)) is None:
+            known = self.join(replace(self._scope, namespaces=names))
+            if len(self._joined) < MAX_JOINED_ENGINES:
+                self._joined[names] = known
+        return known
+
+    def join(self, federation: Federation) -> Engine:
+        """Return an engine that searches these namespaces as one. It writes nothing; closing it closes all."""
+        has_same = find_active(federation.store()) in (None, find_active(self.reader))
+        return self._share(self.embedder_slot if has_same else self._custom_embedder, federation)
+
+    def _share(self, embedder: Embedder | EmbedderSlot | None, federation: Federation | None) -> Engine:
+        """Return an engine with the same database, models and caches."""
+        other = Engine(
+            self.settings,
+            database=self.database,
+            embedder=embedder,
+            reranker=self.reranking,
+            on_fetch=self._on_fetch,
+            clock=self._clock,
+            lists_namespaces=self._lists_namespaces,
+            federation=federation,
+        )
+        other._recalls, other._token_counter, other._extractor = self._recalls, self._token_counter, self._extractor
+        return other
 
     @property
     def embedder(self) -> Embedder | None:
@@ -180,12 +222,10 @@ class Engine:
 
         With `prune`, commits that are no longer in the history are deleted afterwards.
         """
-        from weft.index.commits import find_lost_commits, iter_new_commits
+        from weft.index.commits import add_commits
 
-        roots = read_paths(repositories)
-        receipt = self.add(iter_new_commits(roots, store=self.store), on_step=on_step, on_texts=on_texts)
-        if prune and not receipt.stopped:
-            receipt = replace(receipt, pruned=self.store.delete(find_lost_commits(roots, store=self.store)))
+        add = partial(self.add, on_step=on_step, on_texts=on_texts)
+        receipt = add_commits(read_paths(repositories), add, store=self.store, prune=prune)
         return add_advice(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
     def count(self, *paths: str | Path) -> int:
@@ -200,11 +240,9 @@ class Engine:
         Return the receipt that `index` would return, with the estimated usage of remote models.
 
         A language model reads at most `sample` chunks; nothing else is sent.
-
         """
-        roots, seen = read_paths(paths), set[str]()
+        roots, seen, components = read_paths(paths), set[str](), self.components(joining=True)
         items = collect_sources(self._load(roots), seen)
-        components = self.components(joining=True)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
         receipt = preview_documents(items, components, embedder=embedder, sample=sample)
@@ -317,20 +355,25 @@ class Engine:
         where: Filter | None = None,
         graph: Mapping[str, Any] | None = None,
         rerank: bool | None = None,
+        namespaces: Sequence[str] | None = None,
         **options: Any,
     ) -> Result:
         """
         Search for a question. `options` override fields of `[search]`, and `graph` those of `[graph]`, for this call.
 
         A field that is missing or None keeps its setting. `rerank` turns the reranker of the settings on or off.
+        `namespaces` are searched as one, in place of that of the settings.
         """
+        if namespaces is not None:
+            asked = self.across(*check_namespaces(namespaces))
+            return asked.query(text, where=where, graph=graph, rerank=rerank, **options)
         check_question(text)
-        if where is not None:
-            check_filter(where)
-        self.database.prefetch()  # overlaps with loading the embedder
-        store = self.store
+        check_filter(where or Filter())
+        for database in self._scope.databases.values():
+            database.prefetch()  # overlaps with loading the embedder
+        store = self.reader
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
-        reranker = self.reranking.find(rerank, store=store)
+        reranker = self.reranking.find(rerank, store=self.database.store(self.settings.store.namespace))
         # one transaction for the whole question, unless it would stay open during a slow call
         with store.reading() if reranker is None and self.embedder_slot.is_quick else nullcontext():
             context = SearchContext(
@@ -344,8 +387,10 @@ class Engine:
                 rerank=self.settings.rerank,
             )
             result = find(text, context)
-        note = self.namespace_note() if self._lists_namespaces and not result.evidence else ""
-        return replace(result, notes=(note,)) if note else result
+        names = self._federation.namespaces if self._federation else ()
+        note = self.namespace_note() if self._lists_namespaces and (names or not result.evidence) else ""
+        notes = (*(result.notes if result.evidence else ()), note) if note else result.notes
+        return replace(result, namespaces=names, notes=notes)
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""
@@ -358,13 +403,13 @@ class Engine:
 
         Raises `SchemaMismatch` if the settings differ.
         """
-        with self.store.reading():
-            active = find_active(self.store)
+        with self.reader.reading():
+            active = find_active(self.reader)
         if active is None:
             return None
         embedder = self.embedder
         if embedder is not None:
-            check_embedder(active, embedder, namespace=self.store.namespace)
+            check_embedder(active, embedder, namespace=self.reader.namespace)
         return embedder
 
     def without_embedder(self, error: WeftError) -> Engine:
@@ -373,28 +418,12 @@ class Engine:
 
         Both share the database and the caches; closing one closes both.
         """
-        active = find_active(self.store)
-        stand_in = unavailable_embedder(
-            name=active.name if active else self.settings.models.embedder,
-            fingerprint=active.fingerprint if active else "",
-            dimension=active.dimension if active else 0,
-            error=error,
-        )
-        other = Engine(
-            self.settings,
-            database=self.database,
-            embedder=stand_in,
-            reranker=self.reranking,
-            clock=self._clock,
-            lists_namespaces=self._lists_namespaces,
-        )
-        other._recalls, other._token_counter, other._extractor = self._recalls, self._token_counter, self._extractor
-        return other
+        stand_in = make_stand_in(find_active(self.reader), name=self.settings.models.embedder, error=error)
+        return self._share(stand_in, self._federation)
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` applied; a field that is None keeps its setting."""
-        search: SearchOptions = changed("search", self.settings.search, changes)
-        return search
+        return cast("SearchOptions", changed("search", self.settings.search, changes))
 
     def context(
         self,
@@ -405,18 +434,22 @@ class Engine:
         recall: Recall | None = None,
     ) -> Context:
         """
-        Return a result as text for a model within a token budget. Defaults come from the settings.
+        Return a result as text for a model within a token budget, by default that of the settings.
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
-
         """
         options = changed("context", self.settings.context, {"format": format})
-        relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
+        asked = self.across(*result.namespaces) if result.namespaces and self._federation is None else self
+        relations, facts = relations_in(asked.reader, at=self._clock()), recall.facts if recall else ()
         count = self._counter.count
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
 
-    def query_with_facts(self, text: str, *, as_of: datetime | None = None, **options: Any) -> tuple[Result, Recall]:
+    def query_with_facts(
+        self, text: str, *, as_of: datetime | None = None, namespaces: Sequence[str] | None = None, **options: Any
+    ) -> tuple[Result, Recall]:
         """Return the result of `query` and the facts valid `as_of` a time; the status of the result covers both."""
+        if namespaces is not None:
+            return self.across(*check_namespaces(namespaces)).query_with_facts(text, as_of=as_of, **options)
         recall = self.memory.recall(text, as_of=as_of)
         return blend(self.query(text, **options), recall), recall
 
@@ -428,30 +461,29 @@ class Engine:
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
         """Return a document by id or source with its chunks, or those of a chunk id or citation. Raises `NotFound`."""
-        return get_document(name, store=self.store)
+        return get_document(name, store=self.reader)
 
     def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:
         """Return the documents related to a document (id or source) or chunk (id), best first. Raises `NotFound`."""
         document, chunks = self.get(name)
-        embedder, _ = find_usable(self.store, self.embedder_slot.get, writes=False)
-        return find_related(document, chunks, store=self.store, embedder=embedder, limit=limit)
+        embedder, _ = self._fact_embedder(False)
+        return find_related(document, chunks, store=self.reader, embedder=embedder, limit=limit)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
         """Yield the documents of the namespace in the order of their sources."""
-        if where is not None:
-            check_filter(where)
-        return iter_documents(self.store, where or Filter())
+        check_filter(where or Filter())
+        return iter_documents(self.reader, where or Filter())
 
     @property
     def entities(self) -> Entities:
         """The entities of the namespace: lookup and edits."""
-        return Entities(self.store, at=self._clock())
+        return Entities(cast("Store", self.reader), at=self._clock())
 
     @property
     def memory(self) -> Memory:
         """The facts of the namespace, with source, status and time."""
         return Memory(
-            self.store,
+            cast("Store", self.reader),
             options=self.settings.memory,
             clock=self._clock,
             cache=self._recalls,
@@ -467,20 +499,21 @@ class Engine:
     def cite(self, chunk_id: str) -> str:
         """Return the citation of a chunk. Raises `NotFound`."""
         document, chunks = self.get(chunk_id)
-        return cite(document, chunks[0], hidden=find_hidden_prefix(self.store, [document.source]))
+        return cite(document, chunks[0], hidden=find_hidden_prefix(self.reader, [document.source]))
 
     def stats(self) -> StoreStats:
         """Return the counts of the namespace."""
-        return self.store.stats()
+        return self.reader.stats()
 
     def namespace_note(self) -> str:
         """Return a note that the namespace does not exist, with those that do; empty if it exists."""
-        return describe_unknown_namespace(self.database, self.settings.store.namespace)
+        return self._scope.describe_unknown()
 
     def close(self) -> None:
         """Close the database."""
         self.reranking.close()
-        self.database.close()
+        for database in self._scope.databases.values():
+            database.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -507,6 +540,12 @@ class Engine:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
+    @property
+    def _scope(self) -> Federation:
+        """The namespaces that the engine reads, in their databases."""
+        name = self.settings.store.namespace
+        return self._federation or Federation(databases={"": self.database}, namespaces=(name,))
+
     def _load(self, roots: Sequence[Path]) -> Iterator[Document | Skipped]:
         return load_files(roots, options=self.settings.load, base=self.base, db=self.settings.store.db)
 
@@ -517,33 +556,22 @@ class Engine:
     def _open_embedder(self) -> Embedder | None:
         if self._custom_embedder is not None:
             return self._custom_embedder
-        name = followed_embedder(self.store, self.settings)
+        name = followed_embedder(self.reader, self.settings)
         return open_embedder(self.settings, name=name, progress=self._on_fetch)
 
     def _add(
-        self,
-        documents: Iterable[Document | Skipped],
-        *,
-        workers: int,
-        on_step: Callable[[Step], None],
-        on_texts: Callable[[EmbeddingProgress], None],
-        notes: tuple[str, ...],
+        self, documents: Iterable[Document | Skipped], *, workers: int, notes: tuple[str, ...], **listeners: Any
     ) -> Receipt:
         """Index documents in this process or by workers; `notes` are added to the receipt."""
-        if workers == 1:
-            components = self.components()
-            recipe = make_recipe(self.settings, extractor=components.extractor, now=self._clock())
-            with closing(extract_ahead(documents, components, recipe, cores=usable_cores())) as items:
-                receipt = add_documents(items, components, on_step=on_step, on_texts=on_texts)
-        else:
-            receipt = add_by_workers(
-                documents,
-                self.components(),
-                self.settings,
-                workers=workers,
-                is_custom=self._custom_embedder is not None,
-                on_step=on_step,
-            )
+        receipt = add_all(
+            documents,
+            self.components(),
+            self.settings,
+            workers=workers,
+            now=self._clock(),
+            is_custom=self._custom_embedder is not None,
+            **listeners,
+        )
         return replace(receipt, notes=(*notes, *receipt.notes))
 
     def _sample(self, roots: Sequence[Path]) -> Iterator[str]:
@@ -574,31 +602,4 @@ class Engine:
 
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
         """Return the embedder for the entities of facts, or None and the reason. Facts work without an embedder."""
-        return find_usable(self.store, self.embedder_slot.get, writes=writes)
-
-
-def open_engine(
-    db: str | Path | None = None,
-    *,
-    namespace: str | None = None,
-    embedder: str | Embedder | None = None,
-    reranker: str | Reranker | None = None,
-    config: str | Path | None = None,
-    **settings: Any,
-) -> Engine:
-    """
-    Open an engine on a file, which is created if missing, or on a server (`postgresql://…`).
-
-    `embedder` is a name as in the settings or an `Embedder`; `reranker` is a name or a `Reranker`. Other settings are
-    keywords of the form `group_field`, e.g. `search_top_k=5`. Defaults come from the environment and from files.
-    """
-    overrides: dict[str, Any] = {"store.db": str(db) if db is not None else None, "store.namespace": namespace}
-    for name, model in (("models.embedder", embedder), ("rerank.model", reranker)):
-        overrides[name] = model if isinstance(model, str) else None
-    overrides |= {name.replace("_", ".", 1): value for name, value in settings.items()}
-    return Engine(
-        read_settings(overrides, file=Path(config) if config is not None else None),
-        embedder=embedder if not isinstance(embedder, str) else None,
-        reranker=reranker if not isinstance(reranker, str) else None,
-        lists_namespaces=True,
-    )
+        return find_usable(cast("Store", self.reader), self.embedder_slot.get, writes=writes)

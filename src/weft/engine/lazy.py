@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -30,8 +31,10 @@ class LazyEngine:
 
     """
 
-    def __init__(self, settings: Settings, *, embedder: Embedder | None = None) -> None:
+    def __init__(self, settings: Settings, *, embedder: Embedder | None = None, namespaces: Sequence[str] = ()) -> None:
+        """`namespaces` are searched as one by `reader`; the default is that of the settings."""
         self.settings = settings
+        self.namespaces = tuple(dict.fromkeys(namespaces)) or (settings.store.namespace,)
         self._embedder = embedder
         self._opened = Deferred(self._open, name="weft-open", on_done=self._log_failure)
         self._closing = ExitStack()
@@ -49,6 +52,10 @@ class LazyEngine:
                 hint="index documents with `weft index PATH`, remember a fact, or pass another store with --db",
             )
         return self._opened.get()
+
+    def reader(self) -> Engine:
+        """Return the engine that searches all namespaces. Raises `StoreUnavailable`."""
+        return self.engine().across(*self.namespaces)
 
     def is_missing(self) -> bool:
         """Return True if the settings name a file that does not exist yet."""

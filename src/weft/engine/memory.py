@@ -152,7 +152,7 @@ class Memory:
         found = self._cache.find(store.namespace, key, generation=store.facts.generation(), now=now)
         found = replace(found, text=squeeze(text)) if found else self._recall(text, key, at=at, now=now)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
-            logger.info("the store is busy, so the accesses of this recall are not counted")
+            logger.info("the accesses of this recall are not counted: the store is busy, or several are read")
         return found
 
     def warm(self, *, limit: int = PREFETCHED_ENTITIES) -> int:

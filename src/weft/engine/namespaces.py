@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, embedder_opener, open_database
 from weft.engine.api_keys import utc_now
-from weft.engine.embedder import EmbedderSlot, followed_embedder
+from weft.engine.embedder import EmbedderSlot, find_active, followed_embedder
 from weft.engine.engine import Engine
 from weft.engine.reranking import Rerankers
 from weft.models.base import Embedder, Reranker
@@ -56,6 +56,13 @@ class Engines:
             if namespace not in self._engines:
                 self._engines[namespace] = self._make(namespace)
             return self._engines[namespace]
+
+    def across(self, namespaces: Sequence[str]) -> Engine:
+        """Return an engine that searches several namespaces as one. Raises `ConfigError` if a name is invalid."""
+        engines = [self.engine(name) for name in dict.fromkeys(namespaces)]
+        # The embedder of an indexed namespace is shared; an empty one has none yet.
+        first = next((engine for engine in engines if find_active(engine.store)), engines[0])
+        return first.across(*namespaces)
 
     def close(self) -> None:
         """Close the database."""

@@ -20,7 +20,7 @@ from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
-from weft.store.base import Store
+from weft.store.base import Store, StoreReader
 from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
 
@@ -153,7 +153,7 @@ def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
     return (document for document in found if is_below(document.source, name))
 
 
-def typed_source(name: str, *, store: Store, base: Path | None) -> str:
+def typed_source(name: str, *, store: StoreReader, base: Path | None) -> str:
     """
     Return the source of the file or folder at a typed path, or at a path as citations show it.
 
@@ -182,7 +182,7 @@ def get_named(names: Sequence[str], *, store: Store) -> list[str]:
     return ids
 
 
-def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]:
+def get_document(name: str, *, store: StoreReader) -> tuple[DocumentInfo, list[Chunk]]:
     """
     Return a document with its chunks by id or source, or some of its chunks. Raises `NotFound`.
 
@@ -198,19 +198,23 @@ def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]
     raise NotFound(text, hint=_hint(name, store=store))
 
 
-def _find_named(name: str, *, store: Store) -> list[DocumentInfo]:
+def _find_named(name: str, *, store: StoreReader) -> list[DocumentInfo]:
     return store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
 
 
-def _find_cited(citation: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]] | None:
+def _find_cited(citation: str, *, store: StoreReader) -> tuple[DocumentInfo, list[Chunk]] | None:
     """
     Return the document of a citation and its chunks with the cited lines, pages or turns; None if there is none.
 
     A document without such lines, because its file was changed, is returned with all chunks.
     """
+    citation, _, namespace = (
+        citation.removesuffix(")").partition(" (") if citation.endswith(")") else (citation, "", "")
+    )
     source, _, numbers = citation.rpartition(":")
     start, _, end = numbers.lstrip(ascii_lowercase).partition("-")
     found = _find_named(source, store=store) if source and _is_number(start) and _is_number(end or start) else []
+    found = [document for document in found if not namespace or document.namespace in ("", namespace)]
     if not found:
         return None
     first, last = int(start), int(end or start)
@@ -222,18 +226,18 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MAX_LINE_DIGITS
 
 
-def _find_source(source: str, *, store: Store) -> list[DocumentInfo]:
+def _find_source(source: str, *, store: StoreReader) -> list[DocumentInfo]:
     found = store.find_documents(Filter(source_prefix=source), limit=1)
     return [document for document in found if document.source == source]
 
 
-def _find_shortened(source: str, *, store: Store) -> list[DocumentInfo]:
+def _find_shortened(source: str, *, store: StoreReader) -> list[DocumentInfo]:
     """Return the document of a source as citations show it, without the first folders."""
     hidden = find_hidden_prefix(store)
     return _find_source(hidden + source, store=store) if hidden else []
 
 
-def _hint(name: str, *, store: Store) -> str:
+def _hint(name: str, *, store: StoreReader) -> str:
     """Return a hint with the source of a text or upload of this name, if one exists."""
     full = next((source for source in (f"text:{name}", f"{UPLOAD}{name}") if _find_source(source, store=store)), "")
     return f"did you mean {full!r}?" if full else "run `weft list` to list all documents"

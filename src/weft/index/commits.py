@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from weft.errors import InputError
 from weft.index.prune import iter_documents
 from weft.load.git.commit_documents import iter_commit_documents, source_prefix
 from weft.load.git.log import list_shas
-from weft.records import Document, Filter
+from weft.records import Document, Filter, Receipt
 from weft.store.base import Store
+
+
+def add_commits(
+    repositories: Sequence[Path], add: Callable[[Iterable[Document]], Receipt], *, store: Store, prune: bool
+) -> Receipt:
+    """Index the commits that are not indexed yet with `add`. With `prune`, delete those that left the history."""
+    receipt = add(iter_new_commits(repositories, store=store))
+    if prune and not receipt.stopped:
+        return replace(receipt, pruned=store.delete(find_lost_commits(repositories, store=store)))
+    return receipt
 
 
 def iter_new_commits(repositories: Sequence[Path], *, store: Store) -> Iterator[Document]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from weft.records import DocumentInfo, Filter, Skipped
-from weft.store.base import Store
+from weft.store.base import Store, StoreReader
 from weft.text.searchable_metadata import IMPORT
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
@@ -59,7 +59,7 @@ def files_of(source: str) -> list[str]:
     return [source, *(source[: match.start()] for match in re.finditer("#", source))]
 
 
-def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator[DocumentInfo]:
+def iter_documents(store: StoreReader, where: Filter, *, page: int = 1000) -> Iterator[DocumentInfo]:
     """Yield all documents that pass the filter, ordered by source."""
     after = ""
     while found := store.find_documents(where, after=after, limit=page):

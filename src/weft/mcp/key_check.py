@@ -73,8 +73,8 @@ class KeyCheck:
         if key is None:
             message = "API key required" if text is None else "invalid API key"
             raise _Refused(401, message, hint="send Authorization: Bearer KEY; create one with weft keys create NAME")
-        if self._standby.settings.store.namespace not in key.namespaces:
-            hint = "use a key of the namespace that the server was started with"
+        if not set(self._standby.namespaces) <= set(key.namespaces):
+            hint = "use a key of all namespaces that the server was started with"
             raise _Refused(403, "the key grants no access to this namespace", hint=hint)
         return key
 

@@ -75,7 +75,7 @@ class Resources:
         from weft.tools.resources import list_resources
 
         try:
-            engine = self._standby.engine()
+            engine = self._standby.reader()
         except StoreUnavailable:
             if self._standby.is_missing():
                 return ListResourcesResult(resources=[])
@@ -90,7 +90,7 @@ class Resources:
     def _read(self, uri: str) -> ReadResourceResult:
         from weft.tools.resources import read_resource
 
-        found = read_resource(self._standby.engine(), uri)
+        found = read_resource(self._standby.reader(), uri)
         text = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
         return ReadResourceResult(contents=[text])
 

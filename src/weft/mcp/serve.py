@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -29,7 +29,7 @@ HOST_NAMES = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1024 * 1024
 
 
-def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
+def serve_stdio(settings: Settings, *, compat: Compat | None = None, namespaces: Sequence[str] = ()) -> None:
     """Serve the client that started this process until it closes standard input. Only messages go to stdout."""
 
     async def run(server: Server[Any], wire: int) -> None:
@@ -44,7 +44,7 @@ def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
             with redirect_stdout(sys.stderr):  # printed text would be buffered until stdout is restored
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with claimed_stdin() as wire, LazyEngine(settings) as standby:
+    with claimed_stdin() as wire, LazyEngine(settings, namespaces=namespaces) as standby:
         asyncio.run(run(make_server(standby, compat=compat), wire))
 
 
@@ -54,20 +54,21 @@ def serve_http(
     host: str,
     port: int,
     compat: Compat | None = None,
+    namespaces: Sequence[str] = (),
     on_listen: Callable[[str], None] = lambda url: None,
 ) -> None:
     """
     Serve clients on this machine over streamable HTTP until interrupted; port 0 selects a free port.
 
-    Once the store has a key, every request needs one. `on_listen` receives the URL. Raises `ConfigError` for a
-    non-loopback address.
+    Once the store has a key, every request needs one for all `namespaces`. `on_listen` receives the URL. Raises
+    `ConfigError` for a non-loopback address.
     """
     import uvicorn
 
     from weft.connection_limits import ConnectionLimits, LimitedServer
     from weft.mcp.key_check import KeyCheck
 
-    with bind(host, port) as listener, LazyEngine(settings) as standby:
+    with bind(host, port) as listener, LazyEngine(settings, namespaces=namespaces) as standby:
         app = make_server(standby, compat=compat).streamable_http_app(
             streamable_http_path=PATH, transport_security=security(), max_request_body_size=MAX_BODY_BYTES
         )

@@ -61,7 +61,8 @@ class Tools:
     def _call(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> CallToolResult:
         try:
             # The reference memory server treats a missing file as an empty graph, so the store is created.
-            engine = self._standby.engine(writes=definition.writes or bool(self._compat))
+            is_own = definition.writes or bool(self._compat)
+            engine = self._standby.engine(writes=True) if is_own else self._standby.reader()
             answer = self._caller()(engine, definition.name, arguments)
         except CALLER_ERRORS as error:
             return _memory_failure(error) if self._compat else _failure(error=str(error), action=error.hint)

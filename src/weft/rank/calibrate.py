@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.records import Curve
+from weft.records import Calibration, Curve
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -52,6 +54,29 @@ def fit_curve(
             break
     slope = float(weights[1]) / scale
     return Curve(middle=float(centre) - float(weights[0]) / slope, slope=slope) if slope > 0 else None
+
+
+def mean_calibration(calibrations: Sequence[tuple[Calibration, int]]) -> Calibration:
+    """Return the calibration whose log-odds are the mean of those of several namespaces, by number of chunks."""
+    total = sum(chunks for _, chunks in calibrations)
+
+    def mean(curves: Sequence[Curve]) -> Curve:
+        shares = [chunks / total for _, chunks in calibrations]
+        slope = sum(share * curve.slope for share, curve in zip(shares, curves, strict=True))
+        offset = sum(share * curve.slope * curve.middle for share, curve in zip(shares, curves, strict=True))
+        return Curve(middle=offset / slope, slope=slope)
+
+    found = [calibration for calibration, _ in calibrations]
+    return replace(
+        found[0],
+        cosine=mean([calibration.cosine for calibration in found]),
+        beside=mean([calibration.beside for calibration in found]),
+        words=mean([calibration.words for calibration in found]),
+        pairs=mean([calibration.pairs for calibration in found]),
+        probes=sum(calibration.probes for calibration in found),
+        area=sum(calibration.area * chunks for calibration, chunks in calibrations) / total,
+        chunks=sum(calibration.chunks for calibration in found),
+    )
 
 
 def roc_area(own: Values, foreign: Values) -> float:

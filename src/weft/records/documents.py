@@ -122,3 +122,5 @@ class DocumentInfo:
     """Hash of all indexed input. A document with an equal hash is unchanged."""
     unit: Unit = "line"
     chunk_count: int = 0
+    namespace: str = ""
+    """Namespace of the document, if several were searched together; else empty."""

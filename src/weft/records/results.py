@@ -93,6 +93,18 @@ class Ranking:
     """Keyword: upper bound of the BM25 score for these terms."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordStatistics:
+    """Statistics of a namespace, or of several, that BM25 needs for some terms."""
+
+    chunks: int
+    """Number of chunks."""
+    length: int
+    """Number of terms of all chunks together."""
+    counts: Mapping[str, int]
+    """Number of chunks that contain each term; absent terms may be left out."""
+
+
 class ChannelHit(NamedTuple):
     """Rank and score of a chunk in one channel."""
 
@@ -248,6 +260,8 @@ class Result:
     """Rule and features of `auto`; None if the caller chose the method."""
     rerank: Reranking | None = None
     """None if no reranker was requested."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that were searched together; empty for the namespace of the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,17 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 def cite(document: DocumentInfo, chunk: Chunk, *, hidden: str = "") -> str:
-    """Return `path:start-end` or `path:line`; pages are `p3-4`, turns `t3-4`. The prefix `hidden` is left out."""
+    """
+    Return `path:start-end` or `path:line`; pages are `p3-4`, turns `t3-4`. The prefix `hidden` is left out.
+
+    If several namespaces were searched, that of the document follows: `notes/a.md:3-9 (team)`.
+    """
     mark = UNIT_MARKS[document.unit]
     start, end = chunk.start_line, chunk.end_line
-    return f"{document.source.removeprefix(hidden)}:{mark}{start}" + (f"-{end}" if end != start else "")
+    lines = f"{mark}{start}" + (f"-{end}" if end != start else "")
+    return f"{document.source.removeprefix(hidden)}:{lines}" + (
+        f" ({document.namespace})" if document.namespace else ""
+    )
 
 
 def find_hidden_prefix(store: StoreReader, sources: Iterable[str] | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -42,6 +42,14 @@ class Caller:
     def namespace(self) -> str:
         """Namespace of the request."""
         return self.engine.store.namespace
+
+    def across(self, namespaces: Sequence[str]) -> Engine:
+        """Return the engine that searches these namespaces as one. Raises `Refused` if the key does not grant them."""
+        granted = self.key.namespaces if self.key else (self.namespace,)
+        if not set(namespaces) <= set(granted):
+            hint = "ask for namespaces of the key only"
+            raise Refused(403, "wrong_namespace", "the key grants no access to this namespace", hint=hint)
+        return self.state.engines.across(namespaces) if namespaces else self.engine
 
 
 def get_state(request: Request) -> ServerState:

@@ -84,6 +84,9 @@ class Question(Given):
     """A query with its options. Omitted fields have their configured values."""
 
     query: Text
+    namespaces: list[Name] = Field(
+        [], max_length=100, description="Namespaces to search as one. Default: the namespace of the request."
+    )
     method: Method | None = None
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
     min_score: Annotated[float, Field(ge=-1, le=1)] | None = None
@@ -199,6 +202,7 @@ class DocumentOut(BaseModel):
     title: str
     metadata: dict[str, Any]
     chunks: int
+    namespace: str | None = Field(None, description="Its namespace, if several were searched.")
 
 
 class ChunkOut(BaseModel):

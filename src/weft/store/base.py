@@ -28,6 +28,7 @@ from weft.records import (
     Extraction,
     Filter,
     KeyPresence,
+    KeywordStatistics,
     Problem,
     Ranking,
     StoredModel,
@@ -126,8 +127,20 @@ class StoreReader(Protocol):
     def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
         """Note that `search_vector` with these arguments follows inside `reading`; a server may begin with it."""
 
-    def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
-        """Rank chunks by BM25 over this namespace's statistics, best first; ties go to the smaller id."""
+    def search_keyword(
+        self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
+    ) -> Ranking:
+        """
+        Rank chunks by BM25, best first; ties go to the smaller id.
+
+        `statistics` are those of several namespaces that are searched together, by default those of this one.
+        """
+
+    def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
+        """Return the statistics of this namespace that BM25 needs for these terms. Cheap."""
+
+    def content_hashes(self) -> list[tuple[str, str, str]]:
+        """Return the id, the source and the content hash of every document, in any order."""
 
     def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         """

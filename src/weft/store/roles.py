@@ -48,6 +48,9 @@ class GraphReader(Protocol):
     def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the ids of the entities of many keys, by key; unknown keys are left out. Cheaper than `find_known`."""
 
+    def keys(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the keys of entities, by id; unknown ids are left out. Cheap."""
+
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         """Return the word pairs that start a longer key, including keys of facts."""
 

@@ -108,7 +108,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document or a passage, in pages if it is long."""
     document, chunks = engine.get(values["id"].strip())
-    hidden = find_hidden_prefix(engine.store, [document.source])
+    hidden = find_hidden_prefix(engine.reader, [document.source])
     shown = [_passage(document, chunk, hidden=hidden) for chunk in chunks]
     passages, cursor = cut_page(shown, cursor=values.get("cursor", ""))
     described = {**document_to_dict(document), "metadata": _metadata(document)}
@@ -179,7 +179,7 @@ def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     try:
         view = engine.entities.show(name, limit=MAX_ENTITY_ITEMS)
     except NotFound:
-        remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
+        remembered = engine.reader.facts.find_entities([name_key(name)]).get(name_key(name))
         facts = _facts_of(engine, [name], cursor=cursor)
         if remembered is None or not facts["facts"]:
             raise
@@ -229,10 +229,10 @@ def graph_path(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counts of the namespace."""
-    stats, (entities, relations) = engine.stats(), engine.store.graph.count()
+    stats, (entities, relations) = engine.stats(), engine.reader.graph.count()
     active = next((model.name for model in stats.models if model.active), None)
     return {
-        "namespace": engine.store.namespace,
+        "namespace": engine.reader.namespace,
         "documents": stats.documents,
         "chunks": stats.chunks,
         "entities": entities,
@@ -304,7 +304,7 @@ def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) ->
     is_empty = not (answer.get("results") or answer.get("facts") or answer.get("documents"))
     if is_empty and not engine.stats().documents and not engine.memory.stats()["facts"]:
         return {
-            "warning": f"namespace {engine.store.namespace!r} is empty: it has no documents and no facts",
+            "warning": f"namespace {engine.reader.namespace!r} is empty: it has no documents and no facts",
             "action": "ask the user to run `weft index PATH` for this namespace, or add facts with memory_add",
         }
     problem = find_problem(engine) if degraded or tool.name == "memory_stats" else None

@@ -11,7 +11,7 @@ LIMITED_ACTION = "tell the user that the search was limited; `weft doctor` names
 
 def answerable(engine: Engine) -> Engine:
     """Return the engine, or an engine without embedder on the same namespace if the embedder cannot be used."""
-    engine.embedder_slot.follow(find_active(engine.store))
+    engine.embedder_slot.follow(find_active(engine.reader))
     try:
         if engine.answering_embedder() is None:
             engine.embedder_slot.get()  # recalling facts opens the embedder
@@ -22,7 +22,7 @@ def answerable(engine: Engine) -> Engine:
 
 def find_problem(engine: Engine) -> tuple[str, str] | None:
     """Return the reason for a search without vectors, and the action; None if vectors are used. Loads no model."""
-    active = find_active(engine.store)
+    active = find_active(engine.reader)
     try:
         embedder = engine.answering_embedder()
     except UNUSABLE as error:

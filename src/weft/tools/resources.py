@@ -40,7 +40,7 @@ def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE_RESOUR
     kind, _, after = cursor.partition(":")
     if cursor and kind not in ("document", "entity", "fact"):
         raise InputError(f"invalid cursor {cursor[:80]!r}", hint="pass the cursor of the previous page, or omit it")
-    store = engine.store
+    store = engine.reader
     page: list[ToolResource] = []
     if kind in ("", "document"):
         documents = store.find_documents(Filter(), after=after, limit=limit)

@@ -120,7 +120,7 @@ def rename(session: Session, name: str, to: str) -> None:
         _report(session, engine.entities.rename(name, to))
 
 
-@verb()
+@verb(takes_several=True)
 @click.argument("name")
 @click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="Maximum distance in hops.")
 @click.option(
@@ -151,7 +151,7 @@ def neighbours(session: Session, name: str, hops: int, min_weight: float) -> Non
     print_table(heads, table)
 
 
-@verb()
+@verb(takes_several=True)
 @click.argument("source")
 @click.argument("target")
 @click.option(

@@ -10,7 +10,7 @@ from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
 
 
-@verb()
+@verb(takes_several=True)
 @click.argument("name")
 def get(session: Session, name: str) -> None:
     """
@@ -23,7 +23,7 @@ def get(session: Session, name: str) -> None:
     from weft.records import UNIT_MARKS
 
     with session.open() as engine:
-        document, chunks = engine.get(typed_source(name, store=engine.store, base=engine.base))
+        document, chunks = engine.get(typed_source(name, store=engine.reader, base=engine.base))
     if session.as_json:
         print_json({**document_to_dict(document), "chunks": [chunk_to_dict(chunk) for chunk in chunks]})
         return

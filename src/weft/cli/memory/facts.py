@@ -161,7 +161,7 @@ def list_facts(session: Session, subject: str) -> None:
         print_table(("id", "status", "subject", "predicate", "value", "confidence", "source"), rows)
 
 
-@verb()
+@verb(takes_several=True)
 @click.argument("text")
 @click.option("--as-of", metavar="TIME", callback=to_time, help="Facts valid at this time (default: now).")
 @click.option("--budget", type=click.IntRange(1), help="Maximum tokens of the output (default: context.budget).")

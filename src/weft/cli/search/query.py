@@ -45,7 +45,7 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-@verb(cls=QueryCommand)
+@verb(cls=QueryCommand, takes_several=True)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--method", type=click.Choice(get_args(Method)), help="Search method (default: auto).")
 @click.option(
@@ -146,7 +146,7 @@ def _filter(engine: Engine, *, prefix: str, documents: tuple[str, ...], pairs: t
     from weft.engine.paths import typed_source
     from weft.records import Filter
 
-    source = typed_source(prefix, store=engine.store, base=engine.base)
+    source = typed_source(prefix, store=engine.reader, base=engine.base)
     return Filter(documents=documents, source_prefix=source, metadata=pairs)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.records import RelatedDocument
 
 
-@verb()
+@verb(takes_several=True)
 @click.argument("name")
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Maximum number of documents."
@@ -31,7 +31,7 @@ def related(session: Session, name: str, limit: int) -> int:
     from weft.engine.paths import typed_source
 
     with session.open() as engine:
-        found = engine.related(typed_source(name, store=engine.store, base=engine.base), limit=limit)
+        found = engine.related(typed_source(name, store=engine.reader, base=engine.base), limit=limit)
         citations = [engine.cite(item.chunk.id) for item in found]
     if session.as_json:
         print_json([related_to_dict(item, citation) for item, citation in zip(found, citations, strict=True)])

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from weft.cli.options import Session, verb
+from weft.cli.options import Session, check_single, verb
 from weft.cli.terminal import say
 
 
-@verb()
+@verb(takes_several=True)
 @click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: address to listen on.")
 @click.option(
@@ -25,7 +25,8 @@ def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) ->
     """
     Serve MCP clients over stdio or HTTP.
 
-    The HTTP path is /mcp. The namespace comes from options and settings; no call can change it. Once a key exists
+    The HTTP path is /mcp. The namespace comes from options and settings; no call can change it. With several
+    (-N docs -N notes), tools that only read search all of them, the others use the first one. Once a key exists
     (`weft keys create`), every HTTP request needs one. Logs go to stderr.
     """
     try:
@@ -34,12 +35,20 @@ def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) ->
         from weft.errors import MissingExtra
 
         raise MissingExtra("mcp", extra="mcp") from error
-    settings = session.settings()
+    check_single(session, options=["store.db"])
+    settings, namespaces = session.settings(), session.several.get("store.namespace", ())
     if session.verbosity == 0:
         import logging
 
         logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     if not over_http:
-        serve_stdio(settings, compat=compat)
+        serve_stdio(settings, compat=compat, namespaces=namespaces)
         return
-    serve_http(settings, host=host, port=port, compat=compat, on_listen=lambda url: say(url, err=True))
+    serve_http(
+        settings,
+        host=host,
+        port=port,
+        compat=compat,
+        namespaces=namespaces,
+        on_listen=lambda url: say(url, err=True),
+    )

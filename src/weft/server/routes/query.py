@@ -48,7 +48,7 @@ GRAPH_OPTIONAL = (None, "auto", "agentic", "mix")
 @router.post("/search", responses=RESPONSES, response_class=JSONResponse, summary="Alias of /query")
 async def query(question: Question, caller: Reader) -> JSONResponse:
     """Run a query. Returns evidence with scores, reasons and citations, or status `no_match`."""
-    return JSONResponse(await caller.state.threads.read(lambda: _answer(caller.engine, question)))
+    return JSONResponse(await caller.state.threads.read(lambda: _answer(caller.across(question.namespaces), question)))
 
 
 def _answer(engine: Engine, question: Question) -> dict[str, Any]:

@@ -118,6 +118,10 @@ class MemoryGraph:
     def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
         return {key: entity.id for key, entity in self.find_entities(keys).items()}
 
+    def keys(self, ids: Sequence[str]) -> dict[str, str]:
+        keys = {entity_id(self._name, key): key for key in self._derived.resolutions}
+        return {id: keys[id] for id in ids if id in keys}
+
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         names = (*self._derived.resolutions, *self._remembered)
         return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in names)}

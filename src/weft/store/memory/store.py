@@ -29,6 +29,7 @@ from weft.records import (
     Hit,
     IndexedChunk,
     KeyPresence,
+    KeywordStatistics,
     LlmRun,
     Problem,
     Ranking,
@@ -366,6 +367,9 @@ class MemoryStore:
         names = {key: stored[model, id, key] for key in described if (model, id, key) in stored}
         return replace(item, vector=content.vectors.get((model, id)), entity_vectors=names)
 
+    def content_hashes(self) -> list[tuple[str, str, str]]:
+        return [(id, document.source, document.content_hash) for id, document in self._content.documents.items()]
+
     def imports(self) -> list[str]:
         annotations = self._content.annotations
         return sorted({origin for (origin, _), extraction in annotations.items() if extraction != Extraction()})
@@ -409,17 +413,28 @@ class MemoryStore:
     def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
         """Do nothing: this process searches."""
 
-    def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
+    def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
+        items = self._content.chunks.values()
+        return KeywordStatistics(
+            chunks=len(items),
+            length=sum(sum(item.terms.values()) for item in items),
+            counts={term: sum(term in item.terms for item in items) for term in terms},
+        )
+
+    def search_keyword(
+        self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
+    ) -> Ranking:
         items = self._content.chunks
         lengths = {id: sum(item.terms.values()) for id, item in items.items()}
         if not items or not terms:
             return Ranking()
-        mean_length = sum(lengths.values()) / len(items)
+        known = statistics or self.keyword_statistics(terms)
+        mean_length = known.length / known.chunks
         scores: dict[str, float] = {}
         weights = []
         for term in dict.fromkeys(terms):
             frequencies = {id: item.terms[term] for id, item in items.items() if term in item.terms}
-            weights.append(idf(len(frequencies), total=len(items)))
+            weights.append(idf(known.counts.get(term, 0), total=known.chunks))
             for id, frequency in frequencies.items():
                 sizes = (
                     np.array([min(frequency, 255)], dtype=float),

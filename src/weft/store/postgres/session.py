@@ -282,12 +282,18 @@ class PostgresSession:
         return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
 
     def search_keyword(
-        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self,
+        namespace: Namespace,
+        query_terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        chunks: int,
+        length: int,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking:
-        mean_length = length / chunks
-        return terms.search(
-            self, namespace, query_terms, limit=limit, where=where, total=chunks, mean_length=mean_length
-        )
+        counts: dict[str, Any] = {"total": chunks, "mean_length": length / chunks, "frequencies": frequencies}
+        return terms.search(self, namespace, query_terms, limit=limit, where=where, **counts)
 
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
         known = self.known_terms(namespace)

@@ -173,11 +173,17 @@ def search(
     where: Filter,
     total: int,
     mean_length: float,
+    frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
-    """Rank the chunks that pass a filter by BM25; ties by id."""
+    """
+    Rank the chunks that pass a filter by BM25; ties by id.
+
+    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too.
+    """
     terms = list(dict.fromkeys(query_terms))
     counts, first = read_first(db, namespace, terms)
-    idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
+    everywhere = counts if frequencies is None else frequencies
+    idfs = {term: idf(everywhere.get(term, 0), total=total) for term in terms}
     known = _rarest_first(counts)
     allowed = filter_chunks(db, namespace, where).ascending if where else None
     scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)

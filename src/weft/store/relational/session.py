@@ -157,12 +157,21 @@ class Session(Protocol):
         """Note that `search_vector` with these arguments follows; a server may begin with it."""
 
     def search_keyword(
-        self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self,
+        namespace: Namespace,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        chunks: int,
+        length: int,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking:
         """
         Rank the chunks that pass a filter by BM25.
 
-        The namespace has `chunks` chunks with `length` terms in total.
+        The namespace has `chunks` chunks with `length` terms in total. With `frequencies`, which are document
+        frequencies, these are the statistics of several namespaces.
         """
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:

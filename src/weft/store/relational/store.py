@@ -18,6 +18,7 @@ from weft.records import (
     Done,
     Extraction,
     Filter,
+    KeywordStatistics,
     Ranking,
     StoredModel,
     StoreStats,
@@ -200,6 +201,9 @@ class RelationalStore:
             documents = self.documents(list(dict.fromkeys(document_ids)))
             return read_batches(db, namespace, documents, active=find_active_model(db, namespace))
 
+    def content_hashes(self) -> list[tuple[str, str, str]]:
+        return [(id, source, hash) for id, source, hash in self._rows("content_hashes", {})]
+
     def imports(self) -> list[str]:
         return [name for (name,) in self._rows("import_names", {})]
 
@@ -245,14 +249,25 @@ class RelationalStore:
                 )
             return db.search_vector(found.key, vector, model=active.number, limit=limit, where=where)
 
-    def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
+    def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
+        with self._connections.read(self._namespace) as db:
+            found = find_namespace(db, self._namespace)
+            if found is None:
+                return KeywordStatistics(chunks=0, length=0, counts={})
+            counts = db.count_terms(found.key, terms) if terms else {}
+            return KeywordStatistics(chunks=found.chunks, length=found.length, counts=counts)
+
+    def search_keyword(
+        self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
+    ) -> Ranking:
         with self._connections.read(self._namespace) as db:
             found = find_namespace(db, self._namespace)
             if found is None or not terms or limit < 1 or not found.chunks:
                 return Ranking()
-            return db.search_keyword(
-                found.key, terms, limit=limit, where=where, chunks=found.chunks, length=found.length
-            )
+            known = statistics or found
+            frequencies = statistics.counts if statistics else None
+            options: dict[str, Any] = {"chunks": known.chunks, "length": known.length, "frequencies": frequencies}
+            return db.search_keyword(found.key, terms, limit=limit, where=where, **options)
 
     def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         with self._connections.read(self._namespace) as db:

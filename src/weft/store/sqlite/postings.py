@@ -173,10 +173,17 @@ def search_postings(
     where: Filter,
     total: int,
     mean_length: float,
+    frequencies: Mapping[str, int] | None = None,
 ) -> Ranking:
-    """Rank the chunks that pass a filter by BM25, adding up all postings of each term."""
-    postings = list(_read_terms(db, namespace, terms).values())
-    weights = [idf(len(numbers), total=total) for numbers, _ in postings]
+    """
+    Rank the chunks that pass a filter by BM25, adding up all postings of each term.
+
+    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too.
+    """
+    found = _read_terms(db, namespace, terms)
+    postings = list(found.values())
+    known = frequencies if frequencies is not None else {term: len(numbers) for term, (numbers, _) in found.items()}
+    weights = [idf(known.get(term, 0), total=total) for term in found]
     highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
     lengths = _read_lengths(db, namespace, highest=highest)
     scores = np.zeros(highest + 1)

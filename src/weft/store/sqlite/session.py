@@ -169,15 +169,22 @@ class SqliteSession:
         """Do nothing: this process searches."""
 
     def search_keyword(
-        self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self,
+        namespace: Namespace,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        chunks: int,
+        length: int,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking:
+        options: dict[str, Any] = {"limit": limit, "where": where, "frequencies": frequencies}
+        options |= {"total": chunks, "mean_length": length / chunks}
+        found = None
         if self._indexes and not self._has_written():
-            found = self._indexes.search_keywords(self, namespace, terms, limit=limit, where=where)
-            if found is not None:
-                return found
-        return search_postings(
-            self, namespace, terms, limit=limit, where=where, mean_length=length / chunks, total=chunks
-        )
+            found = self._indexes.search_keywords(self, namespace, terms, **options)
+        return search_postings(self, namespace, terms, **options) if found is None else found
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         counts = {} if self._cache is None else self._frequencies

@@ -71,7 +71,7 @@ class RelationalGraph:
             return []
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
+            keys = self.keys(ids)
             found = self._find(db, namespace, list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
@@ -93,6 +93,11 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "keys": json.dumps(list(keys), ensure_ascii=False)}
             return dict(db.run("ids_by_key", values))
+
+    def keys(self, ids: Sequence[str]) -> dict[str, str]:
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
+            return dict(db.run("keys_by_id", values))
 
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         if not pairs:

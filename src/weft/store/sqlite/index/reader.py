@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,22 +128,31 @@ class ReadIndexes:
         return None if index is None else self._nearest(db, target, index, vector, limit=limit)
 
     def search_keywords(
-        self, db: Session, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter
+        self,
+        db: Session,
+        namespace: Namespace,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        total: int,
+        mean_length: float,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Ranking | None:
-        """Rank the chunks that pass a filter by BM25."""
+        """Rank the chunks that pass a filter by BM25; the arguments are those of `search_postings`."""
         target = Target("keywords", namespace, namespace)
         state = _read_state(db, namespace)
         index = self._find_index(db, target, state)
         memtable: TermRows | None = index.memtable.read(db) if index else None
         if index is None or index.manifest is None or memtable is None:
             return None
-        counts = db.count_terms(namespace, terms)
-        weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
+        counts = db.count_terms(namespace, terms) if frequencies is None else frequencies
+        weights = {term: idf(counts.get(term, 0), total=total) for term in terms}
         search = KeywordSearch(
             index.segments,
             memtable,
             weights=weights,
-            mean_length=state.length / state.chunks,
+            mean_length=mean_length,
             unindexed=state.chunks - index.manifest.count,
         )
         spare = max(MIN_SPARE_CHUNKS, limit // SPARE_CHUNKS_DIVISOR)

@@ -92,10 +92,10 @@ def _search_entities(db: Session, indexes: ReadIndexes, target: Target, content:
 
 def _search_keywords(db: Session, indexes: ReadIndexes, target: Target, content: str) -> Scores:
     terms = list(json.loads(content))[:MAX_QUERY_TERMS]
-    options: dict[str, Any] = {"limit": TOP_K, "where": Filter()}
     ((_, total, length),) = db.run("namespace_state", {"namespace": target.namespace})
+    options: dict[str, Any] = {"limit": TOP_K, "where": Filter(), "total": total, "mean_length": length / total}
     found = indexes.search_keywords(db, target.namespace, terms, **options)
-    scanned = search_postings(db, target.namespace, terms, **options, total=total, mean_length=length / total)
+    scanned = search_postings(db, target.namespace, terms, **options)
     return _scores(found), _scores(scanned) or []
 
 

@@ -111,6 +111,9 @@ FROM weft.document AS d
 WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
+-- name: content_hashes
+SELECT d.id, d.source, d.content_hash FROM weft.document AS d WHERE d.namespace = :namespace;
+
 -- name: titles_by_chunk
 SELECT c.id, d.id, d.source, d.title
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document

@@ -53,6 +53,9 @@ SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
 FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
 
+-- name: content_hashes
+SELECT d.id, d.source, d.content_hash FROM document AS d WHERE d.namespace = :namespace;
+
 -- name: titles_by_chunk
 SELECT c.id, d.id, d.source, d.title
 FROM chunk AS c JOIN document AS d ON d.number = c.document
