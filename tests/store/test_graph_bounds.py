@@ -88,11 +88,22 @@ def measured(database, number):
         ids = [entity.id for entity in graph.find_entities(["great hub", "other hub", "night shift"]).values()]
         graph.describe(graph.relations_between(ids))
 
+    def derive():
+        ids = [entity.id for entity in graph.find_entities(["great hub", "other hub", "night shift"]).values()]
+        assert {relation.type for relation in graph.co_occurrences(ids, limit=20)} == {"co_occurs_with", "mentions"}
+
+    def describe_derived():
+        ids = [entity.id for entity in graph.find_entities(["great hub", "other hub"]).values()]
+        (relation,) = graph.describe(graph.co_occurrences(ids[:1], others=ids[1:], limit=20))
+        assert len(relation.chunks) == 20 and "Great Hub with Other Hub" in relation.description
+
     title, document = f"Item {number}", hub_document(number)
     changed = make_batch(title, ["By Great Hub and OH."])
     said = {item.chunk.id: item.extraction for item in hub_document(number - 1).chunks}
     measure("write", lambda: store.write(document))
     measure("describe", describe)
+    measure("derive", derive)
+    measure("describe derived", describe_derived)
     measure("walk", lambda: walked(store, "Who works with Great Hub and Other Hub?"))
     measure("ask for nothing we know", lambda: walked(store, "zzz"))
     measure("change", lambda: store.write(changed))
@@ -317,6 +328,3 @@ def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
     assert content(where(kind, request)) == before
     assert contradictions(database) == []
     database.close()
-
-
-# ── older files ─────────────────────────────────────────────────────────────────────────────────

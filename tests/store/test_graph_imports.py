@@ -73,9 +73,12 @@ def test_names_and_relations_know_who_read_them(store):
         ("paris", "rome", "near"): ("m1", "m2"),
         ("paris", "oslo", "near"): ("rules",),
         ("rome", "oslo", "near"): ("m1", "rules"),
-        ("oslo", "paris", "co_occurs_with"): (),
-        ("oslo", "rome", "co_occurs_with"): (),
-        ("paris", "rome", "co_occurs_with"): (),
+    }
+    derived = store.graph.describe(store.graph.co_occurrences(ids, limit=9))
+    assert {(names[r.source_id], names[r.target_id], r.type, r.extractors) for r in derived} == {
+        ("oslo", "paris", "co_occurs_with", ()),
+        ("oslo", "rome", "co_occurs_with", ()),
+        ("paris", "rome", "co_occurs_with", ()),
     }
 
 
@@ -90,8 +93,9 @@ def test_a_relation_without_description_shows_no_sentence_of_another(store):
     (chunk,) = batch.chunks
     store.write(replace(batch, chunks=(replace(chunk, extraction=Extraction(nominations=named, claims=claims)),)))
     ids = [entity.id for entity in store.graph.find_entities(["paris", "rome"]).values()]
+    every = [*store.graph.relations_of(ids, limit=9), *store.graph.co_occurrences(ids, limit=9)]
 
-    assert {r.type: r.description for r in store.graph.describe(store.graph.relations_of(ids, limit=9))} == {
+    assert {r.type: r.description for r in store.graph.describe(every)} == {
         "older_than": "Paris is older than Rome.",
         "twinned_with": "",
         "co_occurs_with": "Paris is older than Rome.",

@@ -278,7 +278,9 @@ def test_many_chunks_are_compared_in_batches(database, path):
     before = content(path)
     assert database.check() == []
     hub = "(SELECT number FROM name WHERE key = 'great hub')"
-    damage(path, "UPDATE entity SET chunks = chunks - 1 WHERE key = 'great hub'", f"DELETE FROM mention WHERE key <> {hub}")
+    damage(
+        path, "UPDATE entity SET chunks = chunks - 1 WHERE key = 'great hub'", f"DELETE FROM mention WHERE key <> {hub}"
+    )
 
     assert [problem.what for problem in database.check()] == [
         "1 entity has a wrong number of mentions",

@@ -42,9 +42,7 @@ def triples(graph, **options):
     return {(relation.source_id, relation.target_id, relation.type, relation.weight) for relation in found}
 
 
-@pytest.mark.parametrize(
-    "types", [["cites"], ["introduces"], ["cites", "introduces"], TYPES, ["cites", "owns"]]
-)
+@pytest.mark.parametrize("types", [["cites"], ["introduces"], ["cites", "introduces"], TYPES, ["cites", "owns"]])
 @pytest.mark.parametrize("least", [0.0, 4.0])
 def test_types_are_a_choice_among_all_relations(graph, types, least):
     """A search by type returns the matching part of all relations."""
@@ -93,12 +91,13 @@ def test_what_is_not_there_is_not_found(graph):
 
 
 def test_relations_between_two_lists_have_one_end_in_each(graph):
-    """They are those of all entities together, without the relations inside one list."""
+    """They are those of all entities together, without the relations inside one list; so are the derived ones."""
     names = ["hub", "node 01", "node 02", "node 03"]
     ids = [entity.id for entity in graph.find_entities(names).values()]
-    every = graph.relations_between(ids)
-    assert len(every) > 3
+    stated, derived = graph.relations_between(ids), graph.co_occurrences(ids, limit=99)
+    assert (len(stated), len(derived)) == (3, 3)
     for near, far in ((ids[:2], ids[1:]), (ids[:1], ids[1:]), (ids[2:], ids[:1]), (ids[:1], ids[:1]), (ids, [])):
         pairs = {(a, b) for a in near for b in far} | {(b, a) for a in near for b in far}
 
-        assert graph.relations_between(near, others=far) == [r for r in every if r[:2] in pairs]
+        assert graph.relations_between(near, others=far) == [r for r in stated if r[:2] in pairs]
+        assert graph.co_occurrences(near, others=far, limit=99) == [r for r in derived if r[:2] in pairs]

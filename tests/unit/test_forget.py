@@ -167,8 +167,7 @@ def test_ctrl_c_after_the_deletion_leaves_no_text(engine, tmp_path, monkeypatch)
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("weft.store.relational.store.has_waiting", lambda *_: True)
-    monkeypatch.setattr("weft.store.relational.store.try_read_waiting", interrupt)
+    monkeypatch.setattr(type(engine.memory), "list", interrupt)
     with pytest.raises(KeyboardInterrupt):
         forget(engine, find_forgettable(engine, Selection(conversation="aa")))
 

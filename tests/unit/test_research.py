@@ -167,12 +167,16 @@ def test_initials_and_full_names_are_one_person(engine):
 
 
 def test_a_project_is_linked_to_the_papers_and_concepts_it_names(engine):
-    """Relations known to the loader are typed; names of other documents are mentions."""
+    """Relations known to the loader are typed; other names are mentions, also if they become entities later."""
     add(engine, NEW, projects=[PROJECT])
     assert related(engine, "lab/reader", "implements") == ["Attention Is All You Need"]
     add(engine, {"id": "p1", "title": "Relevance", "concepts": ["BM25"]})
+    graph, mine = engine.store.graph, engine.entities.get("lab/reader")
+    chunks = {mention.chunk_id for mention in graph.mentions_of([mine.id], limit=9) if mention.about}
 
-    assert related(engine, "reader", "mentions") == ["Attention Is All You Need", "BM25"]
+    assert related(engine, "reader", "mentions") == ["BM25"]
+    paper = engine.entities.get("1706.03762")
+    assert chunks & {mention.chunk_id for mention in graph.mentions_of([paper.id], limit=9)}
 
 
 def test_a_question_finds_a_paper_by_its_id_in_any_spelling(engine):
