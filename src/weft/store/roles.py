@@ -90,7 +90,7 @@ class GraphReader(Protocol):
     def links_of(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
     ) -> tuple[list[Mention], list[Relation]]:
-        """Return the results of `mentions_of` and `relations_of` in one call."""
+        """Return the mentions in chunks that nominate the entities, and the results of `relations_of`, in one call."""
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None

@@ -97,15 +97,12 @@ class FederatedGraph:
         found: list[Mention] = []
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own:
-                member = self._members[place]
                 ids = list(dict.fromkeys(own.values()))
-                hidden = max(member.hidden.entities.get(id, EntityCount()).chunks for id in ids)
-                mentions = member.store.graph.mentions_of(ids, limit=limit + hidden)
+                mentions = self._members[place].store.graph.mentions_of(
+                    ids, limit=limit + self._count_hidden(place, ids)
+                )
                 found += self._join_mentions(place, mentions, asked=own)
-        by_id: dict[str, list[Mention]] = {id: [] for id in entity_ids}
-        for mention in found:
-            by_id[mention.entity_id].append(mention)
-        return [mention for mine in by_id.values() for mention in strongest_mentions(mine)[:limit]]
+        return _strongest_of_each(found, entity_ids, limit=limit)
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         found: list[Mention] = []
@@ -135,8 +132,17 @@ class FederatedGraph:
     def links_of(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
     ) -> tuple[list[Mention], list[Relation]]:
-        relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
-        return self.mentions_of(entity_ids, limit=limit), relations
+        mentions: list[Mention] = []
+        relations: list[Relation] = []
+        for place, own in enumerate(self._keys.own_ids(entity_ids)):
+            if own:
+                ids, graph = list(dict.fromkeys(own.values())), self._members[place].store.graph
+                wanted = limit + self._count_hidden(place, ids)
+                stated, linked = graph.links_of(ids, limit=wanted, min_weight=min_weight)
+                mentions += self._join_mentions(place, stated, asked=own)
+                relations += self._join_relations(place, linked, asked=own)
+        found = _strongest_of_each(mentions, entity_ids, limit=limit)
+        return found, strongest_relations(relations, entity_ids, limit=limit)
 
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         return _distinct(
@@ -250,6 +256,11 @@ class FederatedGraph:
                     found[id].append(_without(entities[mine], hidden.get(mine, EntityCount())))
         return {id: _join_entities(id, self._keys.key(id), mine) for id, mine in found.items()}
 
+    def _count_hidden(self, place: int, ids: Sequence[str]) -> int:
+        """Return the largest number of chunks of one of these entities that another namespace shows already."""
+        entities = self._members[place].hidden.entities
+        return max(entities.get(id, EntityCount()).chunks for id in ids)
+
     def _count(self, id: str, max_defining: int) -> Known:
         """Return the statistics of a joined entity, or of a name known only from facts."""
         if fact_entity_key(id):
@@ -299,6 +310,14 @@ class FederatedGraph:
     def _join_relations(self, place: int, relations: Sequence[Relation], *, asked: Mapping[str, str]) -> list[Relation]:
         ends = (end for relation in relations for end in relation[:2])
         return join_ends(relations, self._keys.join_asked(place, ends, asked))
+
+
+def _strongest_of_each(mentions: Iterable[Mention], entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
+    """Return the strongest `limit` mentions of each entity."""
+    by_id: dict[str, list[Mention]] = {id: [] for id in entity_ids}
+    for mention in mentions:
+        by_id[mention.entity_id].append(mention)
+    return [mention for mine in by_id.values() for mention in strongest_mentions(mine)[:limit]]
 
 
 def strongest_relations(relations: Iterable[Relation], entity_ids: Sequence[str], *, limit: int) -> list[Relation]:

@@ -145,6 +145,13 @@ class MemoryGraph:
             found += strongest_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
 
+    def _stated_mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
+        found: list[Mention] = []
+        for id in dict.fromkeys(entity_ids):
+            mine = [mention for key in self._keys_of(id) for mention in self._stated(key, limit=limit)]
+            found += strongest_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
+        return found
+
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
         spread = Counter(self._target(key) for key, _ in self._derived.mentions)
@@ -192,7 +199,7 @@ class MemoryGraph:
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
     ) -> tuple[list[Mention], list[Relation]]:
         relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
-        return self.mentions_of(entity_ids, limit=limit), relations
+        return self._stated_mentions_of(entity_ids, limit=limit), relations
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
@@ -367,16 +374,21 @@ class MemoryGraph:
         return key in self._derived.resolutions and entity_id(self._name, self._target(key)) == id
 
     def _strongest(self, key: str, *, limit: int) -> list[Mention]:
-        stated = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
-        mine = sorted(stated, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
-        if is_searched(key, stated=len(stated), limit=limit):
+        stated = sum(other == key for other, _ in self._derived.mentions)
+        mine = self._stated(key, limit=limit)
+        if is_searched(key, stated=stated, limit=limit):
             known = {mention.chunk_id for mention in mine}
             id, strong = entity_id(self._name, key), self._derived.resolutions[key].strong
             mine += [
-                Mention(id, chunk, count, about=False, chunks=len(stated), strong=strong)
+                Mention(id, chunk, count, about=False, chunks=stated, strong=strong)
                 for chunk, count in self._search(key).items()
                 if chunk not in known
             ]
+        return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
+
+    def _stated(self, key: str, *, limit: int) -> list[Mention]:
+        """Return the strongest mentions of a name in chunks that nominate it."""
+        mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
         return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
 
     def _search(self, key: str) -> dict[str, int]:

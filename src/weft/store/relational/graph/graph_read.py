@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
@@ -135,7 +136,9 @@ class RelationalGraph:
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read(self._name) as db:
             rows = self._links(db, entity_ids, mentions=limit)
-            found = self._mentions(db, entity_ids, rows, limit=limit)
+            keys = {row.key for row in rows if is_searched(row.key, stated=row.chunks, limit=limit)}
+            searched = search_names(db, db.namespace_key(self._name), keys) if keys else {}
+        found = _mentions(entity_ids, rows, limit=limit, searched=searched)
         return [mention._replace(about=bool(mention.about)) for mention in found]  # SQLite returns 1
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
@@ -171,7 +174,7 @@ class RelationalGraph:
     ) -> tuple[list[Mention], list[Relation]]:
         with self._connections.read(self._name) as db:
             rows = self._links(db, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
-            return self._mentions(db, entity_ids, rows, limit=limit), _relations(rows)
+        return _mentions(entity_ids, rows, limit=limit), _relations(rows)
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
@@ -356,29 +359,6 @@ class RelationalGraph:
         wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
         return [_LinkRow(*row) for row in db.run("links_of", {**values, **wanted})]
 
-    def _mentions(
-        self, db: Session, entity_ids: Sequence[str], rows: Sequence[_LinkRow], *, limit: int
-    ) -> list[Mention]:
-        """Return the strongest mentions of each entity: those that chunks state, and those found by words."""
-        keys = {row.key for row in rows if is_searched(row.key, stated=row.chunks, limit=limit)}
-        searched = search_names(db, db.namespace_key(self._name), keys) if keys else {}
-        found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
-        for row, stated in zip(rows, _read_lists(row.mentions for row in rows), strict=True):  # hot loop
-            rest = row.chunks, row.strong == 1, True, True
-            mentions = [_to_mention((row.id, *mention, *rest)) for mention in stated]
-            if row.key in searched:
-                known = {mention.chunk_id for mention in mentions}
-                mentions += [
-                    _to_mention((row.id, chunk, count, False, *rest))
-                    for chunk, count in searched[row.key].items()
-                    if chunk not in known
-                ]
-                mentions = strongest_mentions(mentions)[:limit]
-            found[row.id].append(mentions)
-        # mentions under a single name are sorted already
-        merged = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
-        return list(chain.from_iterable(merged))
-
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
     ) -> list[Relation]:
@@ -400,6 +380,29 @@ class RelationalGraph:
         values = {"namespace": namespace, "key": key, "name": name, "rank": KIND_RANKS["link"]}
         spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
+
+
+def _mentions(
+    entity_ids: Sequence[str],
+    rows: Sequence[_LinkRow],
+    *,
+    limit: int,
+    searched: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+) -> list[Mention]:
+    """Return the strongest mentions of each entity: those that chunks state, and those `searched`, by key and chunk."""
+    found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
+    for row, stated in zip(rows, _read_lists(row.mentions for row in rows), strict=True):  # hot loop
+        rest = row.chunks, row.strong == 1, True, True
+        mentions = [_to_mention((row.id, *mention, *rest)) for mention in stated]
+        if row.key in searched:
+            known = {mention.chunk_id for mention in mentions}
+            others = ((chunk, count) for chunk, count in searched[row.key].items() if chunk not in known)
+            mentions += [_to_mention((row.id, chunk, count, False, *rest)) for chunk, count in others]
+            mentions = strongest_mentions(mentions)[:limit]
+        found[row.id].append(mentions)
+    # mentions under a single name are sorted already
+    merged = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
+    return list(chain.from_iterable(merged))
 
 
 def _relations(rows: Sequence[_LinkRow]) -> list[Relation]:
