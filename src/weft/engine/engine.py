@@ -54,6 +54,7 @@ from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
+from weft.masking.masked_documents import mask_documents
 from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
     BrokenLink,
@@ -194,10 +195,9 @@ class Engine:
         Return the receipt that `index` would return, with the estimated usage of remote models.
 
         A language model reads at most `sample` chunks; nothing else is sent.
-
         """
         roots, seen = read_paths(paths), set[str]()
-        items = collect_sources(self._load(roots), seen)
+        items = mask_documents(collect_sources(self._load(roots), seen), self.settings.memory)
         components = self.components(joining=True)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
@@ -402,7 +402,6 @@ class Engine:
         Return a result as text for a model within a token budget. Defaults come from the settings.
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
-
         """
         options = changed("context", self.settings.context, {"format": format})
         relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
@@ -525,7 +524,8 @@ class Engine:
         on_texts: Callable[[EmbeddingProgress], None],
         notes: tuple[str, ...],
     ) -> Receipt:
-        """Index documents in this process or by workers; `notes` are added to the receipt."""
+        """Index documents in this process or by workers, without their secrets; `notes` are added to the receipt."""
+        documents = mask_documents(documents, self.settings.memory)
         if workers == 1:
             components = self.components()
             recipe = make_recipe(self.settings, extractor=components.extractor, now=self._clock())
