@@ -9,6 +9,7 @@ from source_files import SRC, name_of, nodes
 LAYERS = [
     {"records", "errors", "choices", "cores", "deferred", "private_files", "processes", "temporary_files"},
     {"config"},
+    {"masking"},
     {"text", "rank", "context", "graph", "facts"},
     {"extract"},
     {"models", "store", "load", "exchange"},

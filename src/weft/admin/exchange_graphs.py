@@ -21,6 +21,7 @@ from weft.index.progress import Step
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
 from weft.load.folder import source_of
+from weft.masking.masked_documents import mask_graph
 from weft.records import (
     CODE_PREFIX,
     Chunk,
@@ -75,6 +76,8 @@ def import_graph(
     """
     start, path = time.perf_counter(), Path(path)
     graph = read_graph(path, form=form)
+    if not engine.settings.memory.allow_secrets:
+        graph = mask_graph(graph)
     name = choose_name(name or source_of(path, base=engine.base))
     wanted = set(_list_named(graph)) - {passage.id for passage in graph.passages}
     stored = _find_stored(engine.store, wanted, name=name)

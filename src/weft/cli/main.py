@@ -37,7 +37,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "Erase conversations, or all that contains a text.",
         ),
         "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
-        "audit": ("weft.cli.memory.facts:audit", "List facts that need review, with reasons."),
+        "audit": ("weft.cli.memory.facts:audit", "List facts that need review and documents with secrets."),
     },
     "Serve": {
         "serve": ("weft.cli.serve.serve:serve", "Serve the HTTP interface and the web page."),

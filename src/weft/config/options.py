@@ -297,7 +297,7 @@ class MemoryOptions:
     from_files: bool = True
     """True stores front matter, `Key: value` lines below the title and statements in conversations as facts."""
     allow_secrets: bool = False
-    """True also stores keys, tokens, passwords and card numbers."""
+    """True also stores passwords, keys, tokens and card numbers of facts and files."""
     incoming: bool = False
     """True also follows facts from object to subject."""
     max_hops: int = 2

@@ -19,6 +19,7 @@ from typing import Any
 
 from weft.engine.engine import Engine
 from weft.errors import InputError
+from weft.masking.mask import mask_secrets
 from weft.records import Result
 
 EVENTS = ("session-start", "prompt", "stop")
@@ -57,7 +58,7 @@ def _about_user(engine: Engine, *, budget: int) -> str:
 
 
 def _for_prompt(engine: Engine, prompt: str, *, session: str, budget: int) -> str:
-    result, recall = engine.query_with_facts(prompt[:MAX_PROMPT_CHARACTERS], top_k=TOP_K)
+    result, recall = engine.query_with_facts(mask_secrets(prompt[:MAX_PROMPT_CHARACTERS]), top_k=TOP_K)
     kept = _without_session(result, session)
     if kept.status != "ok" or not (kept.evidence or recall.facts):
         return ""

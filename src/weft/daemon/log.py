@@ -9,6 +9,7 @@ from pathlib import Path
 
 from platformdirs import user_log_path
 
+from weft.masking.mask import mask_secrets
 from weft.private_files import make_private_file, make_private_folder
 
 MAX_LOG_BYTES = 1 << 20
@@ -25,7 +26,7 @@ def write_log(text: str) -> None:
         path = _prepare()
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         with path.open("a", encoding="utf-8") as file:
-            file.write(f"{now} {' '.join(text.split())[:2000]}\n")
+            file.write(f"{now} {mask_secrets(' '.join(text[:4000].split()))[:2000]}\n")
 
 
 def log_to_file() -> None:

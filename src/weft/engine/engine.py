@@ -54,6 +54,7 @@ from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
+from weft.masking.masked_documents import mask_documents
 from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
     BrokenLink,
@@ -242,7 +243,7 @@ class Engine:
         A language model reads at most `sample` chunks; nothing else is sent.
         """
         roots, seen, components = read_paths(paths), set[str](), self.components(joining=True)
-        items = collect_sources(self._load(roots), seen)
+        items = mask_documents(collect_sources(self._load(roots), seen), self.settings.memory)
         choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
         receipt = preview_documents(items, components, embedder=embedder, sample=sample)
@@ -562,9 +563,9 @@ class Engine:
     def _add(
         self, documents: Iterable[Document | Skipped], *, workers: int, notes: tuple[str, ...], **listeners: Any
     ) -> Receipt:
-        """Index documents in this process or by workers; `notes` are added to the receipt."""
+        """Index documents in this process or by workers, without their secrets; `notes` are added to the receipt."""
         receipt = add_all(
-            documents,
+            mask_documents(documents, self.settings.memory),
             self.components(),
             self.settings,
             workers=workers,

@@ -10,7 +10,8 @@ from weft.config import MemoryOptions
 from weft.errors import InputError, NotFound
 from weft.extract.names import name_key, predicate_key
 from weft.facts import lifecycle
-from weft.facts.validation import refusal
+from weft.facts.validation import refusal, without_secrets
+from weft.masking.mask import mask_secrets
 from weft.records import Fact, FactEntity, FactEvent, GivenFact, Remembered
 from weft.store.base import Store
 from weft.text.ids import fact_content, fact_id
@@ -43,7 +44,7 @@ def remember(
     first = now - max(len(items) - 1, 0) * CREATED_STEP
     made = [(make_fact(item, at=first + place * CREATED_STEP), item) for place, item in enumerate(items)]
     with store.facts.writing():
-        store.facts.write([], entities=entities)
+        store.facts.write([], entities=entities if options.allow_secrets else without_secrets(entities))
         for fact, item in made:
             reason = refusal(fact, recalled=recalled, allow_secrets=options.allow_secrets)
             if reason:
@@ -80,7 +81,8 @@ def reject(id: str, *, store: Store, options: MemoryOptions, now: datetime, reas
         ]
         replaced = [state for state in former if state is not None]
         rivals = find_rivals(fact, store=store, options=options)
-        _write(lifecycle.reject(fact, replaced=replaced, rivals=rivals, now=now, reason=reason), store=store)
+        kept = reason if options.allow_secrets else mask_secrets(reason)
+        _write(lifecycle.reject(fact, replaced=replaced, rivals=rivals, now=now, reason=kept), store=store)
         return get_fact(id, store=store)
 
 
@@ -150,6 +152,7 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     found = store.facts.same([content, denial])
     equal = [known for known in found if content_of(known) == content]
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
+    described = described if options.allow_secrets else without_secrets(described)
     now = fact.created
     denials = [known for known in found if content_of(known) == denial]
     for known in equal:
@@ -194,7 +197,7 @@ def _strengthen(
     if changed:
         event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)
         _write(lifecycle.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
-    elif entities[0].description:
+    elif any(entity.description for entity in entities):
         store.facts.write([], entities=entities)
     if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
         store.facts.write([known])  # until now only documents stated the fact; keep it when they are deleted

@@ -8,8 +8,9 @@ from dataclasses import replace
 from weft.config import MemoryOptions
 from weft.errors import InputError
 from weft.facts import lifecycle
-from weft.facts.validation import refusal
+from weft.facts.validation import refusal, without_secrets
 from weft.index.remember import content_of, find_rivals
+from weft.masking.mask import mask_secrets
 from weft.records import Fact, FactEntity, KeptFact, Remembered
 from weft.store.base import Store
 
@@ -30,7 +31,7 @@ def restore(
         for item in kept:
             done[item.fact.id] = _find_known(item.fact, store=store, options=options)
         ids = {id: found.fact.id if found.fact else "" for id, found in done.items()}
-        if listed := list(entities):
+        if listed := list(entities) if options.allow_secrets else without_secrets(entities):
             store.facts.write([], entities=listed)
         for item in kept:
             if done[item.fact.id].outcome == "added":
@@ -63,7 +64,14 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
                     f"{fact.id!r} and {rival.id!r} overlap in single-valued {fact.predicate!r}; nothing was written",
                     hint="reject one of them with weft fact reject and export again, or change memory.single_valued",
                 )
-    events = [replace(event, other=_resolve(event.other, ids=ids, store=store)) for event in item.history]
+    events = [
+        replace(
+            event,
+            other=_resolve(event.other, ids=ids, store=store),
+            detail=event.detail if options.allow_secrets else mask_secrets(event.detail),
+        )
+        for event in item.history
+    ]
     store.facts.write([fact], events=events)
 
 

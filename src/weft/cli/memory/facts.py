@@ -190,19 +190,26 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
 @verb()
 def audit(session: Session) -> None:
     """
-    List facts that need review, with reasons.
+    List facts that need review and documents with secrets, with reasons.
 
-    Reasons: secret, boilerplate, contradiction, never confirmed.
+    Reasons: secret, boilerplate, contradiction, never confirmed. `weft forget --secrets` erases the secrets.
     """
+    from weft.admin.stored_secrets import iter_secret_documents
     from weft.context.serialise import fact_to_dict
 
     with session.open() as engine:
         found = engine.memory.audit()
+        documents = [
+            (item, f"it contains a secret ({', '.join(item.kinds)})") for item in iter_secret_documents(engine)
+        ]
     if session.as_json:
-        print_json([{**fact_to_dict(item.fact), "reason": item.reason} for item in found])
-    else:
-        rows = [(i.fact.id, i.fact.subject_name, i.fact.predicate, i.reason) for i in found]
-        print_table(("id", "subject", "predicate", "reason"), rows)
+        facts = [{**fact_to_dict(item.fact), "reason": item.reason} for item in found]
+        print_json([*facts, *({"id": item.id, "document": item.name, "reason": reason} for item, reason in documents)])
+        return
+    rows = [(i.fact.id, i.fact.subject_name, i.fact.predicate, i.reason) for i in found]
+    print_table(("id", "subject", "predicate", "reason"), rows)
+    if documents:
+        print_table(("id", "document", "reason"), [(item.id, item.name, reason) for item, reason in documents])
 
 
 def _read_file(file: Any) -> list[GivenFact]:

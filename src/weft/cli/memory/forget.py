@@ -16,6 +16,7 @@ from weft.errors import InputError
 
 if TYPE_CHECKING:
     from weft.admin.forget import Forgettable
+    from weft.admin.stored_secrets import StoredSecrets
 
 MAX_LISTED = 20
 """Maximum number of documents and of facts in the preview."""
@@ -25,19 +26,33 @@ MAX_LISTED = 20
 @click.option("--conversation", default="", metavar="ID", help="Conversation with this id or source.")
 @click.option("--before", metavar="TIME", callback=to_time, help="Conversations that ended before this time.")
 @click.option("--matching", default="", metavar="TEXT", help="Documents and facts that contain this text.")
+@click.option("--secrets", is_flag=True, help="Mask secrets in stored documents; delete facts that contain one.")
 @click.option("--dry-run", is_flag=True, help="List the documents and facts; delete nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
 def forget(
-    session: Session, conversation: str, before: datetime | None, matching: str, dry_run: bool, yes: bool
+    session: Session,
+    conversation: str,
+    before: datetime | None,
+    matching: str,
+    secrets: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """
-    Erase conversations, or all that contains a text.
+    Erase conversations, all that contains a text, or secrets.
 
     Lists the documents and facts, asks for confirmation, deletes them from the store and the model caches, and compacts
-    the store.
+    the store. With --secrets, documents stay and only the values of passwords, keys and tokens are replaced.
     """
+    if secrets:
+        if conversation or before or matching.strip():
+            raise InputError(
+                "--secrets selects all documents and facts", hint="pass --secrets without other selections"
+            )
+        _forget_secrets(session, dry_run=dry_run, yes=yes)
+        return
     if not (conversation or before or matching.strip()):
-        raise InputError("nothing is selected", hint="pass --conversation, --before or --matching")
+        raise InputError("nothing is selected", hint="pass --conversation, --before, --matching or --secrets")
     from weft.admin.forget import Selection, find_forgettable
     from weft.admin.forget import forget as erase
 
@@ -55,6 +70,37 @@ def forget(
         print_json({"documents": sources, "facts": [fact.id for fact in found.facts], "deleted": deleted})
     elif deleted and session.verbosity >= 0:
         say("deleted; a later import of the same export adds the conversations again", err=True)
+
+
+def _forget_secrets(session: Session, *, dry_run: bool, yes: bool) -> None:
+    from weft.admin.stored_secrets import erase_secrets, find_stored_secrets
+
+    with session.open() as engine:
+        found = find_stored_secrets(engine)
+        if not session.as_json:
+            _print_secrets(found)
+        if found and not dry_run:
+            if not yes:
+                require_consent("erase the secrets permanently?")
+            erase_secrets(engine, found)
+    erased = bool(found) and not dry_run
+    if session.as_json:
+        documents, facts = (
+            [{"id": i.id, "name": i.name, "kinds": i.kinds} for i in part] for part in (found.documents, found.facts)
+        )
+        print_json({"documents": documents, "facts": facts, "erased": erased})
+    elif erased and session.verbosity >= 0:
+        say("erased; rotate these secrets, because copies may exist elsewhere", err=True)
+
+
+def _print_secrets(found: StoredSecrets) -> None:
+    if not found:
+        say("no secrets are stored", err=True)
+        return
+    say(f"{counted(len(found.documents), 'document')}, {counted(len(found.facts), 'fact')}", err=True)
+    print_table(
+        ("id", "name", "secrets"), [(i.id, i.name, ", ".join(i.kinds)) for i in (*found.documents, *found.facts)]
+    )
 
 
 def _print_preview(found: Forgettable) -> None:

@@ -41,6 +41,7 @@ from weft.index.job_queue import read_payload
 from weft.index.note_facts import make_fact_reader
 from weft.index.plan import prepare
 from weft.load.run import load_file
+from weft.masking.masked_documents import mask_documents
 from weft.records import Document, Skipped
 
 MAX_LOG_MESSAGES = 100
@@ -61,6 +62,8 @@ class Parser:
         item, recipe = from_request(request)
         seconds = recipe.load.max_cpu_seconds
         documents = _load(item, recipe)
+        if isinstance(item, FileInput | TextInput):  # documents of other inputs were masked before
+            documents = mask_documents(documents, recipe.memory)
         while True:
             process_limits.limit_cpu(seconds)
             found = next(documents, None)

@@ -17,10 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
-from weft.facts.validation import mask_secrets
 from weft.load.file_reader import LoadError
 from weft.load.line_map import collapse, shorten
 from weft.load.metadata import to_metadata
+from weft.masking.mask import mask_secrets
 from weft.records import Document, Turn, Unit, parse_time, to_microseconds
 from weft.text.decode import clean
 
@@ -32,6 +32,8 @@ MAX_TITLE_CHARACTERS = 80
 MAX_ROLE_CHARACTERS = 60
 MAX_TOOL_CHARACTERS = 160
 """Maximum length of a folded tool call."""
+MAX_READ_CHARACTERS = 10_000
+"""Characters of an argument that are searched for secrets before it is folded."""
 MAX_PAUSE_MICROSECONDS = 30 * 60 * 1_000_000
 """A message after a longer pause starts an exchange of a chat between people."""
 
@@ -124,14 +126,15 @@ def open_after_pauses(messages: Iterable[Message]) -> list[Message]:
 
 
 def fold_tool(name: object, arguments: object) -> str:
-    """Return a tool call on one line: `[Bash: ls docs]`. Only its first text argument is kept."""
+    """Return a tool call on one line: `[Bash: ls docs]`. Only its first text argument is kept, without secrets."""
     if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
             arguments = json.loads(arguments)
     values = list(arguments.values()) if isinstance(arguments, dict) else [arguments]
     first = next((value for value in values if isinstance(value, str) and value.strip()), "")
     label = collapse(name) if isinstance(name, str) else "tool"
-    return f"[{shorten(f'{label}: {collapse(first)}' if first else label, limit=MAX_TOOL_CHARACTERS)}]"
+    text = mask_secrets(f"{label}: {collapse(first[:MAX_READ_CHARACTERS])}") if first else label
+    return f"[{shorten(text, limit=MAX_TOOL_CHARACTERS)}]"
 
 
 def read_time(value: object) -> int | None:

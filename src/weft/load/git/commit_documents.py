@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from weft.extract.names import MAX_NAME_CHARACTERS, name_key
 from weft.extract.statements import FIELD_WEIGHT, Statement, in_words
 from weft.load.git.log import ChangedFile, Commit, iter_commits, list_shas
 from weft.load.line_map import shorten
+from weft.masking.mask import mask_secrets
 from weft.records import Claim, Document, Extraction, Nomination
 
 PREFIX = "git:"
@@ -47,7 +49,8 @@ def iter_commit_documents(repository: Path, *, known: Collection[str] = ()) -> I
 
 
 def to_document(commit: Commit, *, source: str) -> Document:
-    """Return the document of a commit."""
+    """Return the document of a commit, without the secrets of its message and of the headings of its changes."""
+    commit = _mask(commit)
     subject, _, body = commit.message.partition("\n")
     title = shorten(f"{commit.sha[:SHORT_SHA]} {subject}", limit=MAX_TITLE_CHARACTERS)
     files = [f"- {_describe(file)}" for file in commit.files]
@@ -69,6 +72,12 @@ def to_document(commit: Commit, *, source: str) -> Document:
         },
         given=_extract(commit, title=title),
     )
+
+
+def _mask(commit: Commit) -> Commit:
+    """Return a commit without secrets. They are masked before texts are shortened, so that no part of one is left."""
+    files = [replace(file, headings=tuple(map(mask_secrets, file.headings))) for file in commit.files]
+    return replace(commit, message=mask_secrets(commit.message), files=tuple(files))
 
 
 def _describe(file: ChangedFile) -> str:
