@@ -18,6 +18,8 @@ from weft.errors import ConfigError, InputError
 from weft.load.run import iter_sources
 from weft.testing import FakeEmbedder
 
+pytestmark = pytest.mark.hostile
+
 HOSTILE = """
 [store]
 db = "postgresql://elsewhere.example/x"
