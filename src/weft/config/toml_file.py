@@ -35,8 +35,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         text = data.decode("utf-8").replace("\r\n", "\n")
         if _LONG_NAME.search(text):
             raise ValueError("it has a name of more than 60 parts")
-        return tomllib.loads(text)
+        found: dict[str, Any] = tomllib.loads(text)
     except (OSError, RecursionError, ValueError) as error:  # ValueError: also of TOML, UTF-8, and long numbers
         raise ConfigError(
             f"cannot read {str(path)!r}: {error}", hint="correct the TOML syntax, or make the file readable"
         ) from error
+    return found
