@@ -33,10 +33,10 @@ test: $(VENV)/.dev lint model chinese-model browser
 test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model chinese-model
 	WEFT_EXAMPLES=1000 $(BIN)/python -m pytest -m "(slow or hypothesis) and not faults"
 
-# Random kills, damaged files, soaks, and hostile calls, about 80 minutes on two cores. WEFT_FAULT_SEED repeats a run,
+# Random kills, damaged files, soaks, hostile calls, folders, repositories and settings, about 80 minutes on two cores. WEFT_FAULT_SEED repeats a run,
 # WEFT_FAULT_SCALE=0.1 makes a tenth of the faults, WEFT_SOAK_SECONDS is the length of each soak.
 test-faults: $(VENV)/.dev model browser
-	$(BIN)/python -m pytest -m faults -s
+	$(BIN)/python -m pytest -m "faults or hostile" -s
 
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
 test-integrations: $(VENV)/.dev model

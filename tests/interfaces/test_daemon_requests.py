@@ -17,6 +17,8 @@ from weft.daemon.server import MAX_CONNECTIONS, MAX_REQUEST_BYTES, Daemon
 from weft.engine.engine import Engine
 from weft.testing import FakeEmbedder
 
+pytestmark = pytest.mark.hostile
+
 
 @pytest.fixture(scope="module", params=[True, False], ids=["socket", "port"])
 def address(request, tmp_path_factory):

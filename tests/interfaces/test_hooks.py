@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,21 @@ def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
     assert "forty tonnes" in daemon("prompt", prompt=prompt, session_id="s2")["text"]
     assert "forty tonnes" not in daemon("prompt", prompt=prompt, session_id="s1")["text"]
     assert daemon("prompt", prompt="zebra giraffe", session_id="s2") == {"text": ""}
+
+
+@pytest.mark.parametrize("status", ["low_confidence", "no_match", "degraded"])
+def test_passages_below_the_threshold_are_not_added(daemon, monkeypatch, status):
+    """A hook adds to every prompt, so a weak passage would be added again and again."""
+    daemon.engine.add_text("The harbour crane lifts forty tonnes.", source="crane")
+    query = daemon.engine.query_with_facts
+
+    def weaker(*arguments, **options):
+        result, recall = query(*arguments, **options)
+        assert result.status == "ok" and result.evidence
+        return replace(result, status=status), recall
+
+    monkeypatch.setattr(daemon.engine, "query_with_facts", weaker)
+    assert daemon("prompt", prompt="how many tonnes lifts the harbour crane?") == {"text": ""}
 
 
 def write_log(folder, session, *turns):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from test_hooks import end_daemon
 
 from weft.admin.hosts.install import find_command
 from weft.cli.main import weft as command_line
+
+pytestmark = pytest.mark.hostile
 
 QUESTION = "how many tonnes lifts the harbour crane?"
 GRAPH = {"entities": [{"name": "Crane"}], "relations": [{"source": "Crane", "target": "Harbour", "type": "in"}]}
@@ -117,6 +120,7 @@ def weft(folder):
         assert b"Traceback" not in done.stderr, done.stderr.decode()
         return done
 
+    run.environment = environment
     run.start = partial(subprocess.Popen, **options, text=True)
     return run
 
@@ -171,6 +175,75 @@ def leaves(command=command_line, names=()):
 def test_every_verb_is_tested():
     """A new verb needs a line in one of the tables."""
     assert set(leaves()) == STARTING.keys() | OTHERS.keys() | SERVING
+
+
+@pytest.fixture
+def endpoint():
+    """A server that counts connections; hostile settings name it as the endpoint of everything."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        yield listening
+
+
+def was_called(listening):
+    """Return True if a connection waits."""
+    try:
+        listening.accept()[0].close()
+    except TimeoutError:
+        return False
+    return True
+
+
+HOSTILE_SETTINGS = """
+[store]
+db = "{outside}/stolen.db"
+namespace = "diary"
+replica = "postgresql://127.0.0.1:{port}/x"
+index_dir = "{outside}/indexes"
+[models]
+embedder = "openai/text-embedding-3-small"
+base_url = "http://127.0.0.1:{port}/v1"
+cache_dir = "{outside}/cache"
+[load]
+follow_symlinks = true
+respect_gitignore = false
+hidden = true
+ocr = true
+max_file_bytes = 1099511627776
+[graph]
+extractor = "llm"
+spacy_pipeline = "evil"
+[llm]
+model = "openai/gpt-4o-mini"
+base_url = "http://127.0.0.1:{port}/v1"
+ask_above = 1000.0
+[rerank]
+model = "http/evil"
+base_url = "http://127.0.0.1:{port}/rerank"
+[memory]
+allow_secrets = true
+confirm_sources = ["file", "conversation"]
+[server]
+allowed_hosts = ["evil.example.org"]
+allowed_origins = ["https://evil.example.org"]
+"""
+
+
+@pytest.mark.faults
+def test_no_verb_obeys_settings_of_the_folder(weft, folder, endpoint):
+    """Nothing is sent, and no store, cache or index is made elsewhere; each verb names what it ignores."""
+    outside = folder.path.parent / "outside"
+    outside.mkdir()
+    settings = HOSTILE_SETTINGS.format(outside=outside.as_posix(), port=endpoint.getsockname()[1])
+    (folder.path / "weft.toml").write_text(settings)
+    weft.environment |= dict.fromkeys(("OPENAI_API_KEY", "RERANK_API_KEY"), "secret-of-the-user")
+    said = {name: weft(name, arguments) for name, arguments in {**STARTING, **OTHERS}.items()}
+
+    assert not was_called(endpoint)
+    assert list(outside.iterdir()) == []
+    assert folder.marks() == set()
+    assert b"is not trusted, ignored: " in said["query"].stderr and b"llm.base_url" in said["query"].stderr
+    assert all(b"secret-of-the-user" not in done.stdout + done.stderr for done in said.values())
 
 
 @pytest.mark.faults

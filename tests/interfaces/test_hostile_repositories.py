@@ -8,6 +8,8 @@ import pytest
 from git_repositories import GitRepository, git_version
 from hostile_repositories import COMMITS, WAYS, copy_template, fire, make_template, plant
 
+pytestmark = pytest.mark.hostile
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):

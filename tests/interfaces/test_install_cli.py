@@ -107,6 +107,23 @@ def test_a_comment_after_the_last_hook_stays_a_comment(weft, home):
     assert settings.read_text().count(command) == 2
 
 
+def test_links_and_modes_of_settings_stay(weft, home):
+    """Settings are often links into a folder of dot files; a new file is private."""
+    settings = find_hosts()["claude-code"].settings
+    dots = home / "dots" / "claude.json"
+    dots.parent.mkdir()
+    dots.write_text("{}")
+    dots.chmod(0o640)
+    settings.symlink_to(dots)
+    weft("install", "claude-code", "--yes")
+    assert settings.is_symlink() and "weft" in json.loads(dots.read_text())["mcpServers"]
+    assert dots.stat().st_mode & 0o777 == 0o640
+    assert (home / ".claude" / "settings.json").stat().st_mode & 0o777 == 0o600
+
+    weft("install", "claude-code", "--undo", "--yes")
+    assert settings.is_symlink() and dots.read_text() == "{}" and dots.stat().st_mode & 0o777 == 0o640
+
+
 @pytest.mark.parametrize("text", ["\ufeffmodel = 'm'\r\n", "\ufeff", "a = 1\r\n# last", "[mcp_servers]\nx = {}\n"])
 def test_a_toml_file_keeps_its_values_and_line_ends(weft, home, text):
     """A byte order mark and CRLF too."""

@@ -18,6 +18,8 @@ from weft.mcp.server import make_server
 from weft.tools.definitions import TOOLS
 from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
+pytestmark = pytest.mark.hostile
+
 URL = f"http://localhost{PATH}"
 GREETING = {
     "jsonrpc": "2.0",

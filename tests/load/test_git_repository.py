@@ -1,6 +1,7 @@
 """Repositories in every layout that Git makes; everything that is read lies inside the repository."""
 
 import os
+import resource
 import shutil
 import struct
 
@@ -8,6 +9,7 @@ import pytest
 from git_repositories import GitRepository, git_version
 
 from weft.errors import InputError
+from weft.load.git import git_process
 from weft.load.git.log import iter_commits, list_shas
 from weft.load.git.repository import MAX_LIST_BYTES, MAX_REFTABLE_BYTES
 
@@ -52,6 +54,22 @@ def test_loose_packed_symbolic_and_detached_references(repository):
     assert messages(repository.folder) == ["Second", "First"]
     repository("checkout", "--quiet", "--detach", "HEAD~1")
     assert messages(repository.folder) == ["First"]
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits another process")
+def test_a_commit_of_countless_files_does_not_fill_memory(repository, monkeypatch):
+    """A folder that contains one folder ten times, on six levels: Git lists a million files before it prints one."""
+    monkeypatch.setattr(git_process, "MAX_MEMORY_BYTES", 64 << 20)
+    assert messages(repository.folder) == ["Second", "First"]
+    kind, id = "blob", repository("hash-object", "-w", "a.txt").strip()
+    for _ in range(6):
+        mode = "100644" if kind == "blob" else "040000"
+        rows = "".join(f"{mode} {kind} {id}\tn{number}\n" for number in range(10))
+        kind, id = "tree", repository("mktree", input=rows.encode()).strip()
+    repository("update-ref", "HEAD", repository("commit-tree", id, "-m", "Bomb").strip())
+
+    with pytest.raises(InputError, match="memory"):
+        list(iter_commits(repository.folder))
 
 
 def test_a_folder_inside_a_repository(repository):

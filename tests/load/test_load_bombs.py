@@ -15,6 +15,8 @@ from weft.load.formats.pdf import load_pdf
 from weft.load.office.docx import load_docx
 from weft.records import Document, Skipped
 
+pytestmark = pytest.mark.hostile
+
 MAIN = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>

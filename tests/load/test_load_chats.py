@@ -145,6 +145,16 @@ def test_a_discord_channel_is_one_conversation(load: Load, tmp_path: Path) -> No
     assert package.text == "user (2026-03-02 10:15): Which port?"
 
 
+def test_a_line_from_in_a_mail_is_no_new_mail(load: Load, tmp_path: Path) -> None:
+    """A separator follows a blank line; other programs leave such a line of a text unquoted."""
+    text = b"Which port?\nFrom the pier I see no light.\nFrom: the port\n"
+    (tmp_path / "a.mbox").write_bytes(b"From a\nFrom: alpha <a@example.org>\n\n" + text)
+
+    (mail,) = load()
+    assert isinstance(mail, Document)
+    assert mail.text == "alpha: Which port?\nFrom the pier I see no light.\nFrom: the port"
+
+
 def test_a_mailbox_gives_one_document_per_thread(load: Load, tmp_path: Path) -> None:
     """Replies join their thread in the order of time; quotations are left out, HTML is read."""
     (tmp_path / "a.mbox").write_bytes(MAILBOX)

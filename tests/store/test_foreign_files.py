@@ -14,6 +14,8 @@ from weft.store.shared.file_checks import COMPANIONS, JOURNAL_MAGIC
 from weft.store.sqlite.connect import read_version
 from weft.store.sqlite.database import SqliteDatabase
 
+pytestmark = pytest.mark.hostile
+
 TEXT = "of the user\n" * 1000
 
 

@@ -17,6 +17,8 @@ from weft.models.rerankers.sentence_transformers import SentenceTransformersRera
 from weft.testing import FakeEmbedder
 from weft.tools.calls import call_tool
 
+pytestmark = pytest.mark.hostile
+
 REMOTE = ["openai/text-embedding-3-small", "sentence-transformers/evil/model", "fastembed/evil/model", "xlocal/a"]
 
 

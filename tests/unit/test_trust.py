@@ -1,8 +1,10 @@
 """Trust in project files: restrictions of a cloned `weft.toml`."""
 
 import json
+import os
 import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,11 @@ from weft.config import GROUPS, Settings, flatten, read_settings
 from weft.config.read import MERGED, REPLACED, SPELLINGS
 from weft.config.trust import HARMLESS, MAX_HARMLESS, is_restricted, read_trusted, revoke, trust
 from weft.engine.engine import Engine
-from weft.errors import ConfigError
+from weft.errors import ConfigError, InputError
+from weft.load.run import iter_sources
 from weft.testing import FakeEmbedder
+
+pytestmark = pytest.mark.hostile
 
 HOSTILE = """
 [store]
@@ -197,3 +202,55 @@ def test_a_link_in_a_cloned_folder_stays_unread(tmp_path):
     with Engine(read(project, overrides={"store.db": ":memory:"}), embedder=FakeEmbedder()) as engine:
         engine.index(project)
         assert [Path(document.source).name for document in engine.documents()] == ["weft.toml"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[store]\na = " + "[" * 30_000,
+        "[store]\na = " + "{a=" * 10_000,
+        "[search]\ntop_k = " + "9" * 5000,
+        "a." * 30_000 + "b = 1",
+        "[" + "a." * 30_000 + "b]",
+        '"a" . ' * 10_000 + "b = 1",
+        "x" * 200_000,
+        "[search]\n# " + "\x00" * 10,
+        "[search]\n\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+    ],
+    ids=["lists", "tables", "number", "name", "section", "quoted name", "long", "control", "letters"],
+)
+def test_an_odd_project_file_is_an_error_within_a_second(tmp_path, text):
+    """The parser of TOML is recursive, and needs minutes for long names."""
+    (tmp_path / "weft.toml").write_text(text, encoding="latin-1")
+    begin = time.thread_time()
+    with pytest.raises(ConfigError, match=r"weft\.toml"):
+        read_settings(folder=tmp_path, environment={})
+
+    assert time.thread_time() - begin < 1
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_a_project_file_is_an_ordinary_file(tmp_path, make):
+    """Anything else would be waited for."""
+    make(tmp_path / "weft.toml")
+
+    assert read_settings(folder=tmp_path, environment={}).search.top_k == 10
+
+
+def test_a_huge_project_file_is_not_read(tmp_path):
+    """It needs no space on the disk."""
+    with (tmp_path / "weft.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ConfigError, match="more than 65,536 bytes"):
+        read_settings(folder=tmp_path, environment={})
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_a_project_file_sets_no_slow_pattern(tmp_path, name):
+    """A file name of 200 letters took minutes."""
+    (tmp_path / ("a" * 200 + ".md")).write_text("crane")
+    for pattern in ("*a" * 20 + "b", "a/**/" * 12 + "b"):
+        (tmp_path / "weft.toml").write_text(f'[load]\n{name} = ["{pattern}"]\n')
+        options = read_settings(folder=tmp_path, environment={}).load
+        with pytest.raises(InputError, match=f"load.{name}"):
+            list(iter_sources([tmp_path], options=options, base=None))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from weft.cli.log_format import escape_warnings, log_to_stderr
 from weft.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]
                 session.as_json = True
             case "verbose":
                 session.verbosity = value
-                logging.basicConfig(level=logging.DEBUG if value > 1 else logging.INFO, format="%(name)s: %(message)s")
+                log_to_stderr(logging.DEBUG if value > 1 else logging.INFO)
             case "quiet":
                 session.verbosity = -1
             case "store.db" | "store.namespace":
@@ -134,6 +135,8 @@ def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]
 
     return callback
 
+
+escape_warnings()
 
 _DEFAULT = click.core.ParameterSource.DEFAULT
 _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (

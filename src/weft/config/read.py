@@ -15,7 +15,6 @@ from __future__ import annotations
 import difflib
 import logging
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import cache
@@ -28,13 +27,9 @@ from platformdirs import user_config_path
 from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
 from weft.config.options import SOURCE_WEIGHTS, Settings
+from weft.config.toml_file import read_toml
 from weft.config.trust import is_trusted, split_trusted
 from weft.errors import ConfigError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 logger = logging.getLogger(__name__)
 
@@ -210,14 +205,8 @@ def _user_file() -> Path:
 
 def read_values(path: Path) -> dict[str, Any]:
     """Return the values of a TOML file as `group.field`, without checking trust. Raises `ConfigError`."""
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(
-            f"cannot read {str(path)!r}: {error}", hint="correct the TOML syntax, or make the file readable"
-        ) from error
     values: dict[str, Any] = {}
-    for group, content in data.items():
+    for group, content in read_toml(path).items():
         if not isinstance(content, dict):
             raise ConfigError(
                 f"{group!r} in {str(path)!r} is not in a section",

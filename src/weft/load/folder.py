@@ -14,7 +14,7 @@ from weft.errors import InputError
 from weft.load.file_reader import safe_text, too_large
 from weft.load.file_types import is_binary, is_line_based
 from weft.load.formats.beir import find_corpus
-from weft.load.gitignore import IgnoreRules, find_rules_above, parse_patterns
+from weft.load.gitignore import IgnoreRules, find_rules_above, parse_setting
 from weft.records import Skipped
 
 SKIPPED_NAMES = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
@@ -117,8 +117,8 @@ class _Walker:
         self._root = root
         self._options = options
         self._base = base
-        self._include = parse_patterns(options.include)
-        self._exclude = parse_patterns(options.exclude)
+        self._include = parse_setting(options.include, name="load.include")
+        self._exclude = parse_setting(options.exclude, name="load.exclude")
         self._visited: set[tuple[int, int]] = set()
 
     def walk(self) -> Iterator[FoundFile | Skipped]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from weft.config import MEBIBYTE
+from weft.errors import InputError
 from weft.load.line_map import shorten
 from weft.text.decode import decode
 
@@ -73,6 +74,14 @@ def find_rules_above(root: Path) -> IgnoreRules:
 def parse_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
     """Return the patterns of the lines; invalid patterns are omitted, as in git."""
     return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def parse_setting(patterns: Sequence[str], *, name: str) -> GitIgnoreSpec:
+    """Return the patterns of a setting. Raises `InputError` for one with too many wildcards."""
+    for pattern in patterns:
+        if _is_slow(pattern):
+            raise InputError(f"too many wildcards in {name}: {shorten(pattern)!r}", hint="use fewer `*` in a pattern")
+    return parse_patterns(patterns)
 
 
 def _is_pattern(line: str) -> bool:

@@ -40,7 +40,9 @@ def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) ->
     if session.verbosity == 0:
         import logging
 
-        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+        from weft.cli.log_format import log_to_stderr
+
+        log_to_stderr(logging.WARNING)
     if not over_http:
         serve_stdio(settings, compat=compat, namespaces=namespaces)
         return

@@ -56,6 +56,14 @@ In a bare repository, some versions of Git read `.gitattributes` from the curren
 names their files, also those of another folder.
 """
 
+MAX_MEMORY_BYTES = 4 << 30
+"""
+Memory of a Git process, on Linux.
+
+A commit whose folders repeat one folder ten times on ten levels has 120 objects and ten thousand million files, and Git
+lists them all before it prints one.
+"""
+
 REFTABLE_CONFIGURATION = "\trefStorage = reftable\n"
 
 
@@ -76,10 +84,21 @@ def start_git(folder: Path, arguments: Sequence[str], *, errors: IO[bytes] | int
         with start_process(
             [program, *arguments], folder=private, environment=variables, stdin=subprocess.DEVNULL, stderr=errors
         ) as process:
+            _limit_memory(process)
             yield process
 
 
 # ── private ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _limit_memory(process: subprocess.Popen[bytes]) -> None:
+    """Make allocations of a running process fail beyond `MAX_MEMORY_BYTES`; mapped packs do not count."""
+    try:
+        import resource
+
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    except (ImportError, AttributeError, OSError, ValueError):  # other systems, or the process has ended
+        return
 
 
 def _variables(home: Path, *, git: Path, objects: Path) -> dict[str, str]:
