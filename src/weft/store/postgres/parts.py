@@ -353,20 +353,14 @@ class PartedSession(PostgresSession):
         return home._replace(vectors="exact" if methods == {"exact"} else max(methods))
 
     def search_keyword(
-        self,
-        namespace: Namespace,
-        query_terms: Sequence[str],
-        *,
-        limit: int,
-        where: Filter,
-        chunks: int,
-        length: int,
+        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int,
         frequencies: Mapping[str, int] | None = None,
-    ) -> Ranking:
-        parts = self._names(str(namespace))
+    ) -> Ranking:  # fmt: skip
+        parts, sizes = self._names(str(namespace)), {"chunks": chunks, "length": length}
         if not parts:
-            sizes: dict[str, Any] = {"chunks": chunks, "length": length, "frequencies": frequencies}
-            return super().search_keyword(namespace, query_terms, limit=limit, where=where, **sizes)
+            return super().search_keyword(
+                namespace, query_terms, limit=limit, where=where, frequencies=frequencies, **sizes
+            )
         wanted, counts = list(dict.fromkeys(query_terms)), Counter[str]()
         for some, _ in self.each(parts, lambda db, part: terms.read_first(db, part, wanted)):
             counts.update(some)
