@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent / "quality"))
 from renaming import WORD, Renaming, expect_variants
 from sets import data_folder
 
-from weft.engine.engine import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
 from weft.load.formats.beir import iter_corpus
 from weft.records import Document

@@ -29,7 +29,7 @@ from sets import data_folder
 from speed import PAGE, rounds, to_table
 
 from weft.config import SearchOptions
-from weft.engine.engine import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.extract.names import name_key
 from weft.load.formats.beir import iter_corpus

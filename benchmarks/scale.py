@@ -35,7 +35,8 @@ from corpora import SETS, make_store
 from sets import data_folder
 from speed import PAGE, to_table
 
-from weft.engine.engine import Engine, open_engine
+from weft.engine.engine import Engine
+from weft.engine.opening.open_engine import open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import Filter, Ranking
 from weft.store.sqlite.index import reader

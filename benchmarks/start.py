@@ -38,9 +38,9 @@ from speed import PAGE, to_table
 
 from weft.cli.main import COMMANDS, weft
 from weft.config import read_settings
-from weft.engine.engine import open_engine
+from weft.engine.opening.open_engine import open_engine
 
-MODEL = 'from weft.engine.engine import open_engine; open_engine(":memory:").embedder.embed(["a"], kind="query")'
+MODEL = 'from weft import open_engine; open_engine(":memory:").embedder.embed(["a"], kind="query")'
 COUNT_MODULES = """
 import sys
 from weft.cli.main import weft

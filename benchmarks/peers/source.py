@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from peers.given import Question, Record
-from weft.engine.engine import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import DocumentInfo, Filter
 from weft.search.question.entities import recognise_names

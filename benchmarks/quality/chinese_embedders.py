@@ -27,7 +27,8 @@ from sets import data_folder
 from together import join_sets
 
 from weft.config import SearchOptions, read_settings
-from weft.engine.engine import Engine, open_engine
+from weft.engine.engine import Engine
+from weft.engine.opening.open_engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.evaluate.retrieval import open_evaluation
 from weft.evaluate.scoring import answer_cases, summarise

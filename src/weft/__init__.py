@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the c
 if TYPE_CHECKING:
     from weft.engine.async_engine import AsyncEngine, open_async_engine
     from weft.engine.engine import Engine
-    from weft.engine.opening import open_engine
+    from weft.engine.opening.open_engine import open_engine
     from weft.errors import WeftError
     from weft.models.base import Embedder
     from weft.records import Context, Document, Evidence, Filter, Receipt, Result
@@ -34,7 +34,7 @@ __all__ = [
 _HOMES = {
     "weft.engine.async_engine": ("AsyncEngine", "open_async_engine"),
     "weft.engine.engine": ("Engine",),
-    "weft.engine.opening": ("open_engine",),
+    "weft.engine.opening.open_engine": ("open_engine",),
     "weft.errors": ("WeftError",),
     "weft.models.base": ("Embedder",),
     "weft.records": ("Context", "Document", "Evidence", "Filter", "Receipt", "Result"),

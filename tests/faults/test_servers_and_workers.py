@@ -13,7 +13,7 @@ from http_writers import FileWriter, HttpWriter
 from killed_processes import ENVIRONMENT, KilledProcess, Threads, kill_until
 from store_writer import NAMES
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Filter
 
 OPTIONS = {"embedder": "hash", "memory_from_files": False}

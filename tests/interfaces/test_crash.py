@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 from logical import content
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.store.sqlite.database import SqliteDatabase
 
 FILES = 60

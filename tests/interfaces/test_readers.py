@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from serving import Running
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.tools.calls import call_tool
 
 sys.path.append(str(Path(__file__).parents[1] / "models"))

@@ -13,7 +13,7 @@ import pytest
 from serving import Running, add, wait
 
 from weft.config.options import MEBIBYTE
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.parsing import parser_process
 from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.worker_process import work

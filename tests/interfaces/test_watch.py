@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 
 pytest.importorskip("watchfiles")
 

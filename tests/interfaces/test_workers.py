@@ -16,7 +16,7 @@ from logical import content
 from psycopg.conninfo import conninfo_to_dict
 
 import weft.engine.worker_pool as working
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.worker_process import work
 from weft.errors import ConfigError, WeftError
 from weft.records import JobCounts
@@ -31,7 +31,7 @@ QUIET = {"memory_from_files": False}  # facts have the time at which they were r
 
 SLOW = """
 import sys, threading, time
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.worker_process import work
 from weft.models.embedders.hashing import HashEmbedder
 

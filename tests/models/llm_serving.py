@@ -12,7 +12,7 @@ from typing import Any
 from loopback import Answer, Endpoint, in_json, serve
 
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 
 Graph = dict[str, list[dict[str, Any]]]
 NOTHING: Graph = {"entities": [], "relations": [], "facts": []}

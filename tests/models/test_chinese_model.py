@@ -5,7 +5,7 @@ import pytest
 from weft.config import read_settings
 from weft.engine import namespaces
 from weft.engine.namespaces import Engines
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 
 pytestmark = pytest.mark.model
 

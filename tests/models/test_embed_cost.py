@@ -11,7 +11,7 @@ from embed_serving import MODEL, TOKENS, Weft, sent, serve_embedder, settle, twi
 from loopback import Endpoint
 
 from weft.engine.adapters import open_embedder
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import BoundReached, ConfigError
 from weft.evaluate.retrieval import evaluate_folder
 from weft.models.llm.prices import find_embedding_price, find_price

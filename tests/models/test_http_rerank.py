@@ -10,7 +10,7 @@ from loopback import Answer, Endpoint, in_json, serve
 from weft.config import read_settings
 from weft.engine.adapters import open_reranker
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable
 from weft.models.rerankers.http import HttpReranker, Kind
 

@@ -18,7 +18,7 @@ from weft.config import read_settings
 from weft.engine.embedding import spent
 from weft.engine.engine import Engine
 from weft.engine.namespaces import Engines
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
 from weft.models.llm.budget import Account

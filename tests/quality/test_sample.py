@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 

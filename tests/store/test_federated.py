@@ -23,7 +23,7 @@ from weft.text.analyzer import query_terms
 EVERYTHING = Filter()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def database(request):
     database = open_empty(request.param, request)
     yield database
@@ -76,7 +76,7 @@ def assert_same(one, several):
 
 
 @pytest.mark.parametrize("kind", [MemoryDatabase, lambda: SqliteDatabase(":memory:")], ids=["memory", "sqlite"])
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32), count=st.integers(2, 4))
 def test_several_namespaces_answer_like_one_with_the_same_documents(kind, seed, count):
     """Links, facts, Chinese text, and documents that two namespaces have."""
@@ -92,7 +92,7 @@ def test_several_namespaces_answer_like_one_with_the_same_documents(kind, seed, 
         database.close()
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32))
 def test_filters_and_recalled_facts_are_those_of_one_namespace(seed):
     chance = random.Random(seed)

@@ -9,7 +9,7 @@ from contract import MODEL, unit
 from graph_making import batch_of
 
 from weft.admin.doctor import diagnose
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.reembed import preview_reembed, reembed
 from weft.records import Document, Fact, FactEntity

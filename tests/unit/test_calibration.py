@@ -6,7 +6,7 @@ import pytest
 from making import ask
 
 from weft.admin.calibrate import MAX_GROWTH, MIN_PROBES, calibrate, describe
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError, ModelUnavailable, SchemaMismatch
 from weft.rank.gate import KEYWORD_ALONE, shipped_calibration
 from weft.records import Curve, Document, Filter

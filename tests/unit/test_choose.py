@@ -11,7 +11,7 @@ from papers import FINDINGS, MAGMA
 from weft.cli.results import choice_text
 from weft.config import GraphOptions, SearchOptions, SplitOptions
 from weft.context.serialise import result_to_dict
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.uploads import read_findings
 from weft.errors import ConfigError
 from weft.extract.rules import RuleExtractor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.paths import typed_source
 from weft.errors import NotFound
 from weft.tools.calls import call_tool

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Filter, GivenFact, Hit
 from weft.search.graph.connected import Connected
 from weft.search.selection import add_connected, cut_hits

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Hit, Ranking
 from weft.search.confidence import find_calibration, measure_coverage
 from weft.search.question.read import read_question

@@ -7,7 +7,7 @@ from making import sources
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError, InputError, NotFound, SchemaMismatch, StoreError
 from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.records import Document, Filter

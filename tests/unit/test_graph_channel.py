@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError, ModelUnavailable
 from weft.records import Document, Filter
 from weft.search.question.entities import recognise_names

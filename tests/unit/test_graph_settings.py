@@ -5,7 +5,7 @@ from making import adopt
 from papers import FINDINGS, MAGMA
 
 from weft.config import GraphOptions, SplitOptions
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
 from weft.records import Document

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from papers import FINDINGS, MAGMA
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
 

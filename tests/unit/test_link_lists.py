@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
 from weft.text.link_share import is_link_list

@@ -4,7 +4,7 @@ import pytest
 
 from weft.config import SplitOptions
 from weft.context.serialise import document_to_dict, evidence_to_dict
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.extract.links.addresses import read_address
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import MAX_ANCHORS, find_anchors

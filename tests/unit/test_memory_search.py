@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from weft.config import read_settings
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError
 from weft.records import Document
 from weft.store.memory.store import MemoryDatabase

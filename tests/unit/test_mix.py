@@ -3,7 +3,7 @@
 import pytest
 
 from weft.config import SearchOptions
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Hit
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound

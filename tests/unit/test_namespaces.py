@@ -5,7 +5,7 @@ import pytest
 from weft.config import read_settings
 from weft.engine.embedding import add_receipts
 from weft.engine.namespaces import Engines
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError
 from weft.records import Receipt, Skipped
 from weft.store.memory.store import MemoryDatabase

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.cli import progress
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.index import batch_writer
 
 

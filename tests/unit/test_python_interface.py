@@ -6,7 +6,7 @@ import pytest
 
 from weft.config import Settings
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError, NotFound, StoreUnavailable
 from weft.integrations.passages import check_options
 from weft.records import Filter

@@ -8,7 +8,7 @@ from test_rerank import QUESTION, TEXTS, Blocked
 
 from weft.context.serialise import result_to_dict
 from weft.engine.namespaces import Engines
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError
 from weft.testing import FakeEmbedder, FakeReranker
 
@@ -108,7 +108,7 @@ def test_without_it_nothing_of_it_is_imported(tmp_path):
     """No adapter, no HTTP library: a question costs what it did."""
     code = f"""
 import sys
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 with open_engine({str(tmp_path / "weft.db")!r}, embedder="none") as engine:
     engine.add_text("the cache lost the sessions", source="a")
     engine.add_text("the cache holds sessions", source="b")

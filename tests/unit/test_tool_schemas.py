@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError
 from weft.testing import FakeEmbedder
 from weft.tools.calls import call_tool

@@ -4,7 +4,7 @@ import pytest
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.records import Document
 from weft.testing import FakeEmbedder

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Document
 from weft.search.writing_systems import is_supported
 from weft.testing import FakeEmbedder

@@ -85,7 +85,7 @@ class Session:
             lists_namespaces=True,
         )
         if len(stores) > 1:
-            from weft.engine.opening import join_databases
+            from weft.engine.opening.open_engine import join_databases
 
             engine = join_databases(engine, stores)
         if len(names := self.several.get("store.namespace", ())) > 1:

@@ -17,7 +17,7 @@ from weft.models.llm.budget import Account, Bounds
 from weft.models.llm.prices import Price, find_embedding_price, find_price
 from weft.models.loaded_models import LoadedModels
 from weft.records import Batch, Document, LlmRun, ModelCard
-from weft.store.base import Database
+from weft.store.base import Database, StoreReader
 from weft.text.split import indexed_text
 from weft.text.tokens import EstimatingCounter
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft.models.llm.chat import ChatLimits, HttpChat, Wire
     from weft.models.llm.extractor import LlmExtractor
     from weft.models.rerankers.llm import LlmReranker
+    from weft.store.federated.federated_store import FederatedCache
 
 REPLY_CACHE_FILE = "replies.db"
 VECTOR_CACHE_FILE = "vectors.db"
@@ -69,6 +70,20 @@ def open_database(settings: Settings) -> Database:
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))
+
+
+def join_stores(stores: Mapping[str, StoreReader], *, cache: FederatedCache) -> StoreReader:
+    """Return several namespaces, by label, as one store. A label stands for one namespace as long as `cache` lives."""
+    from weft.store.federated.federated_store import FederatedStore
+
+    return FederatedStore(stores, cache=cache)
+
+
+def make_cache() -> FederatedCache:
+    """Return the cache of `join_stores`."""
+    from weft.store.federated.federated_store import FederatedCache
+
+    return FederatedCache()
 
 
 def require_postgres() -> None:

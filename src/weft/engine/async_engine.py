@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.config import ContextFormat
 from weft.engine.engine import Engine
-from weft.engine.opening import open_engine
+from weft.engine.opening.open_engine import open_engine
 from weft.records import Context, Filter, Metadata, Recall, Receipt, RelatedDocument, Result, StoreStats
 
 

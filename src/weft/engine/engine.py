@@ -29,9 +29,9 @@ from weft.engine.embedder import (
 )
 from weft.engine.embedding import add_all, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
-from weft.engine.federation import Federation, check_namespaces
 from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
+from weft.engine.opening.federation import Federation, check_namespaces
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.paths import (
@@ -48,7 +48,7 @@ from weft.engine.paths import (
 from weft.engine.reranking import Rerankers
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
-from weft.errors import ConfigError, WeftError
+from weft.errors import ConfigError, InputError, WeftError
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.plan import Prepared
@@ -79,8 +79,7 @@ from weft.search.graph.relations import relations_in
 from weft.search.related import find_related
 from weft.search.run import find
 from weft.search.search_context import SearchContext
-from weft.store.base import Database, Store, StoreReader
-from weft.store.federated.members import read_only
+from weft.store.base import READ_ONLY, READ_ONLY_HINT, Database, Store, StoreReader
 from weft.text.decode import decode
 
 T = TypeVar("T")
@@ -131,7 +130,7 @@ class Engine:
     def store(self) -> Store:
         """The namespace of the settings. Raises `InputError` if the engine searches several namespaces."""
         if self._federation is not None:
-            raise read_only()
+            raise InputError(READ_ONLY, hint=READ_ONLY_HINT)
         return self.database.store(self.settings.store.namespace)
 
     @property

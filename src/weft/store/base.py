@@ -40,6 +40,10 @@ from weft.store.roles import FactReader, Facts, FactWriter, Graph, GraphReader, 
 MIN_COMMON_TERM_CHUNKS = 512
 """A term found in this many chunks is too common to start an intersection from."""
 
+READ_ONLY = "several namespaces are read-only"
+READ_ONLY_HINT = "write to one namespace of one store"
+"""Message and hint of the error for a write to several namespaces."""
+
 __all__ = [
     "Database",
     "FactReader",

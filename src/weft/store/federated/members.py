@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.errors import InputError
 from weft.records import Chunk, DocumentInfo, Fact, Filter, Vectors
-from weft.store.base import StoreReader
+from weft.store.base import READ_ONLY, READ_ONLY_HINT, StoreReader
 
 MARK = "~"
 
@@ -105,7 +105,7 @@ def make_members(stores: Mapping[str, StoreReader]) -> tuple[Member, ...]:
 
 def read_only() -> InputError:
     """Return the error for a write to several namespaces."""
-    return InputError("several namespaces are read-only", hint="write to one namespace of one store")
+    return InputError(READ_ONLY, hint=READ_ONLY_HINT)
 
 
 def in_order(ids: Sequence[str], found: Collection[str]) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from weft.config import check_namespace, is_server
+from weft.engine.adapters import join_stores, make_cache
 from weft.engine.input_checks import describe_unknown_namespace
 from weft.errors import InputError
-from weft.store.base import Database
-from weft.store.federated.federated_store import FederatedCache, FederatedStore
+from weft.store.base import Database, StoreReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +22,17 @@ class Federation:
     databases: Mapping[str, Database]
     """By label; the label is empty for a single database."""
     namespaces: tuple[str, ...]
-    cache: FederatedCache = field(default_factory=FederatedCache)
+    cache: Any = field(default_factory=make_cache)
+    """The cache of `join_stores`."""
 
-    def store(self) -> FederatedStore:
+    def store(self) -> StoreReader:
         """Return the namespaces as one store."""
         stores = {
             ":".join(filter(None, (label, name))): database.store(name)
             for label, database in self.databases.items()
             for name in self.namespaces
         }
-        return FederatedStore(stores, cache=self.cache)
+        return join_stores(stores, cache=self.cache)
 
     def across(self, namespaces: Sequence[str]) -> Federation:
         """Return other namespaces of the same databases. Raises `InputError` without any, or `ConfigError`."""
