@@ -118,9 +118,8 @@ class Engine:
         self._clock = clock
         self._custom_embedder = None if isinstance(embedder, EmbedderSlot) else embedder
         follows = embedder is None and "models.embedder" not in settings.origins
-        self.embedder_slot = (
-            embedder if isinstance(embedder, EmbedderSlot) else EmbedderSlot(self._open_embedder, follows=follows)
-        )
+        slot = embedder if isinstance(embedder, EmbedderSlot) else None
+        self.embedder_slot = slot or EmbedderSlot(self._open_embedder, follows=follows)
         self.reranking = reranker if isinstance(reranker, Rerankers) else Rerankers(settings, custom=reranker)
         self._recalls = RecallCache(seconds=settings.memory.cache_seconds)
         self._token_counter = Deferred(lambda: open_counter(settings))
@@ -144,8 +143,7 @@ class Engine:
 
         Both share the database; closing one closes both. Raises `InputError` or `ConfigError` for an invalid name.
         """
-        names = check_namespaces(namespaces)
-        if self._federation is None and names == (self.settings.store.namespace,):
+        if (names := check_namespaces(namespaces)) == (self.settings.store.namespace,) and self._federation is None:
             return self
         if (known := self._joined.get(names)) is None:
             known = self.join(replace(self._scope, namespaces=names))
@@ -232,8 +230,7 @@ class Engine:
         """Return the approximate number of documents below the paths without reading them, for progress bars."""
         from weft.load.run import count_records, iter_sources
 
-        found = iter_sources(read_paths(paths), options=self.settings.load, base=self.base)
-        return sum(count_records(path) for path in found)
+        return sum(map(count_records, iter_sources(read_paths(paths), options=self.settings.load, base=self.base)))
 
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
         """
@@ -280,10 +277,7 @@ class Engine:
         """Yield files and texts, parsed in other processes. A document that exceeds a limit is skipped."""
         recipe = make_recipe(self.settings, extractor=self._extractor.get(), now=self._clock())
         for item in items:
-            if isinstance(item, Skipped):
-                yield item
-            else:
-                yield from parsers.prepare(item, recipe)
+            yield from [item] if isinstance(item, Skipped) else parsers.prepare(item, recipe)
 
     def add_prepared(
         self, items: Iterable[Prepared | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
