@@ -12,7 +12,7 @@ If the question asks for this type of relation, 0.7 goes to B and 0.3 to the chu
 
                  ┌─ 0.2 to the entities c1 is about ──── A                    → 0.853 · 0.2 = 0.171
     c1 (0.853) ──┤
-                 └─ 0.8 to the entities c1 mentions, by ln(1+count) · idf     → 0.853 · 0.8 = 0.682 in all
+                 └─ 0.6 to the entities c1 mentions, by ln(1+count) · idf     → 0.853 · 0.6 = 0.512 in all
 
 Personalised PageRank sums the steps (`weft.graph.activate`).
 """
@@ -55,7 +55,10 @@ MENTION_LINK_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
 """Link weight by minimum number of mentions in a chunk, on the scale of relations. A defining chunk has 10."""
 
 ABOUT_SHARE = 0.2
-"""Share of a chunk's activation that flows back to the entities it is about; the rest flows to those it mentions."""
+"""Share of a chunk's activation that flows back to the entities it is about."""
+
+MENTIONED_SHARE = 0.6
+"""Share of a chunk's activation that flows to the entities it mentions. The rest is that of names it does not nominate."""
 
 WEAK_ENTITY_FACTOR = 0.4
 """Factor on the weight of a weak entity: a phrase that two documents use, or a name without a defining chunk."""
@@ -182,7 +185,7 @@ class Walk:
             # Strongest first; ties go to the smaller id.
             ordered = sorted(sorted(weights.items()), key=itemgetter(1), reverse=True)[: self.options.max_edges]
             total = sum([weight for _, weight in ordered])
-            self.edges[chunk] += [(entity, (1 - ABOUT_SHARE) * weight / total) for entity, weight in ordered if total]
+            self.edges[chunk] += [(entity, MENTIONED_SHARE * weight / total) for entity, weight in ordered if total]
 
     def path(self, node: str) -> list[str]:
         """Return the nodes from a seed to `node`, both included."""

@@ -173,11 +173,14 @@ class MemoryGraph:
         for id in () if about else (id for id in order if id in self._chunks):
             stated = {key for key, chunk in self._derived.mentions if chunk == id}
             words = LazyWords(self._chunks[id].chunk.text)
-            known = written_keys(words) & self._derived.resolutions.keys()
+            known = {
+                key
+                for key in written_keys(words) & self._derived.resolutions.keys()
+                if self._derived.resolutions[key].strong and self._target(key) in defined
+            }
             for key, count in find_written(words, known=known, stated=stated).items():
                 chunks = sum(other == key for other, _ in self._derived.mentions)
-                strong = self._derived.resolutions[key].strong
-                mention = Mention("", id, count, about=False, chunks=chunks, strong=strong)
+                mention = Mention("", id, count, about=False, chunks=chunks)
                 found.append(complete(mention, key, least=0))
         return sorted(strongest_mentions(found), key=lambda mention: order[mention.chunk_id])
 
@@ -207,11 +210,10 @@ class MemoryGraph:
         heads, mentions = self.heads(), self._derived.mentions
         rows = []
         for key in (key for key, id in heads.items() if id in entity_ids):
-            best = sorted(m for (name, _), m in mentions.items() if name == key)
-            chunks = [m.chunk_id for m in sorted(best, key=lambda m: (not m.about, -m.count, m.chunk_id))]
+            chunks = [mention.chunk_id for mention in self._stated(key, limit=MAX_COUNTED_CHUNKS)]
             near = [other for other, id in heads.items() if id != heads[key] and (others is None or id in others)]
             for other in near:
-                shared = [id for id in chunks[:MAX_COUNTED_CHUNKS] if (other, id) in mentions]
+                shared = [id for id in chunks if (other, id) in mentions]
                 together = sum(self._are_together(key, other, id) for id in shared)
                 here = sum(mentions[key, id].about and not mentions[other, id].about for id in shared)
                 there = sum(mentions[other, id].about and not mentions[key, id].about for id in shared)
@@ -297,7 +299,8 @@ class MemoryGraph:
         mentions, found = self._derived.mentions, []
         for key in self._keys_of(relation.source_id):
             for other in self._keys_of(relation.target_id):
-                shared = sorted(id for name, id in mentions if name == key and (other, id) in mentions)
+                best = [mention.chunk_id for mention in self._stated(key, limit=MAX_COUNTED_CHUNKS)]
+                shared = sorted(id for id in best if (other, id) in mentions)
                 mine = [
                     id
                     for id in shared

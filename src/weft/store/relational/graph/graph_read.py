@@ -229,6 +229,7 @@ class RelationalGraph:
                 ]
             numbers: dict[str, int] = {}
             values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived], ensure_ascii=False)
+            values["chunks"] = MAX_COUNTED_CHUNKS
             for place, source, target, rows in db.run("shared_chunks", values) if derived else ():
                 for id, number in json.loads(rows):
                     numbers[id] = number

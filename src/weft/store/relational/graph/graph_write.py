@@ -198,6 +198,7 @@ class GraphChanges:
         self._db.run("delete_resolved_aliases", values)
         for chunks in batched(self._db.stream("all_chunk_numbers", values)):
             self._links.resolve_all([chunk for (chunk,) in chunks])
+        self._db.run("delete_all_mentions", values)
         for chunks in batched(self._db.stream("all_chunk_numbers", values)):
             for (chunk,) in chunks:
                 self._mentions.change(chunk)

@@ -36,15 +36,20 @@ def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> di
 def find_written_names(
     db: Session, namespace: Namespace, texts: Mapping[str, str], *, stated: Mapping[str, Collection[str]]
 ) -> list[Mention]:
-    """Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk nominates."""
+    """
+    Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk nominates.
+
+    Only entities with a defining chunk count: a phrase of two documents says nothing about a chunk that has it in passing.
+    """
     words = {id: LazyWords(text) for id, text in texts.items()}
     keys = {id: written_keys(found) for id, found in words.items()}
     values = {"namespace": namespace, "keys": json.dumps(sorted(set().union(*keys.values())), ensure_ascii=False)}
-    known = {key: rest for key, *rest in db.run("written_names", values)} if any(keys.values()) else {}
+    rows = db.run("written_names", values) if any(keys.values()) else []
+    known = {key: (entity, chunks, bool(elsewhere)) for key, entity, chunks, elsewhere in rows}
     mentions = []
     for id, found in words.items():
         mine = keys[id] & known.keys()
         for key, count in find_written(found, known=mine, stated=stated.get(id, ())).items() if mine else ():
-            entity, chunks, strong, elsewhere, is_defined = known[key]
-            mentions.append(Mention(entity, id, count, False, chunks, bool(strong), bool(elsewhere), bool(is_defined)))
+            entity, chunks, elsewhere = known[key]
+            mentions.append(Mention(entity, id, count, about=False, chunks=chunks, elsewhere=elsewhere))
     return mentions

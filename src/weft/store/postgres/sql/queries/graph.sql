@@ -507,14 +507,20 @@ JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m
 GROUP BY own.id, own.key, far.id, far.key;
 
 -- name: shared_chunks
--- For each position, source, target and derived type: the first chunks by id that it is derived from, as a JSON list.
+-- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
+-- derived from, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
     SELECT json_agg(json_build_array(c.id, c.number)) FROM (
         SELECT k.id, k.number
-        FROM weft.mention AS a
+        FROM (
+            SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
+            WHERE i.namespace = :namespace AND i.key = w.value ->> 1
+            ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
+            LIMIT :chunks
+        ) AS a
         JOIN weft.mention AS b ON b.namespace = :namespace AND b.chunk = a.chunk AND b.key = w.value ->> 2
         JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = a.chunk
-        WHERE a.namespace = :namespace AND a.key = w.value ->> 1 AND CASE w.value ->> 3
+        WHERE CASE w.value ->> 3
             WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
         ORDER BY k.id
         LIMIT :limit
@@ -543,18 +549,19 @@ WHERE c.namespace = :namespace
     AND (m.about OR NOT :about);
 
 -- name: written_names
--- Entities of keys that a text may contain: chunks that state the name, whether any chunk states the entity and, if it is
--- strong, whether one defines it.
-SELECT e.key, h.id, e.chunks, e.strong,
-    EXISTS (SELECT 1 FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = e.head AND o.chunks > 0),
-    e.strong AND EXISTS (
+-- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
+-- states the entity.
+SELECT e.key, h.id, e.chunks, EXISTS (
+    SELECT 1 FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = e.head AND o.chunks > 0
+)
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE e.namespace = :namespace AND e.strong
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+    AND EXISTS (
         SELECT 1 FROM weft.entity AS o
         JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
         WHERE o.namespace = :namespace AND o.head = e.head
-    )
-FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+    );
 
 -- name: relations_of_type
 -- For each name, the strongest relations of one type: outgoing ones, then incoming ones.

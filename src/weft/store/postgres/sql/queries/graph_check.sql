@@ -70,6 +70,9 @@ WHERE n.namespace = :namespace AND n.kind = :kind AND (n.vote <> :vote OR n.rank
 -- name: delete_entities
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace;
 
+-- name: delete_all_mentions
+DELETE FROM weft.mention AS m WHERE m.namespace = :namespace;
+
 -- name: stray_entity_vectors
 -- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*)

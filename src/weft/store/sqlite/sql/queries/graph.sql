@@ -482,14 +482,20 @@ WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FRO
 GROUP BY e.number, o.number;
 
 -- name: shared_chunks
--- For each position, source, target and derived type: the first chunks by id that it is derived from, as a JSON list.
+-- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
+-- derived from, as a JSON list.
 SELECT w.place, w.source, w.target, (
     SELECT json_group_array(json_array(c.id, c.number)) FROM (
         SELECT k.id, k.number
-        FROM mention AS a CROSS JOIN mention AS b ON b.chunk = a.chunk AND b.key = w.to_number
+        FROM (
+            SELECT chunk, about, sentences FROM mention
+            WHERE key = w.from_number
+            ORDER BY about DESC, count DESC, place, chunk
+            LIMIT :chunks
+        ) AS a
+        CROSS JOIN mention AS b ON b.chunk = a.chunk AND b.key = w.to_number
         CROSS JOIN chunk AS k ON k.number = a.chunk
-        WHERE a.key = w.from_number
-            AND CASE w.type WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
+        WHERE CASE w.type WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
         ORDER BY k.id
         LIMIT :limit
     ) AS c
@@ -522,16 +528,15 @@ FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.nu
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
 
 -- name: written_names
--- Entities of keys that a text may contain: chunks that state the name, whether any chunk states the entity and, if it is
--- strong, whether one defines it.
-SELECT e.key, h.id, e.chunks, e.strong,
-    EXISTS (SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.chunks > 0),
-    e.strong AND EXISTS (
-        SELECT 1 FROM entity AS o CROSS JOIN mention AS a ON a.key = o.number AND a.about = 1 WHERE o.head = e.head
-    )
+-- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
+-- states the entity.
+SELECT e.key, h.id, e.chunks, EXISTS (SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.chunks > 0)
 FROM json_each(:keys) AS k
-CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
-CROSS JOIN entity AS h ON h.number = e.head;
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value AND e.strong
+CROSS JOIN entity AS h ON h.number = e.head
+WHERE EXISTS (
+    SELECT 1 FROM entity AS o CROSS JOIN mention AS a ON a.key = o.number AND a.about = 1 WHERE o.head = e.head
+);
 
 -- name: relations_of_type
 -- For each name, the strongest relations of one type: outgoing ones, then incoming ones.

@@ -75,6 +75,9 @@ WHERE namespace = :namespace
 -- name: delete_entities
 DELETE FROM entity WHERE namespace = :namespace;
 
+-- name: delete_all_mentions
+DELETE FROM mention WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace);
+
 -- name: stray_entity_vectors
 -- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
