@@ -11,6 +11,7 @@ from typing import NoReturn
 from weft.graph.entity_resolution import EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
+from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
 from weft.store.federated.members import EntityCount, Member, read_only
 from weft.store.shared.merging import join_relations, strongest_mentions
 from weft.text.ids import fact_entity_id, fact_entity_key
@@ -101,6 +102,7 @@ class FederatedGraph:
                 hidden = max(member.hidden.entities.get(id, EntityCount()).chunks for id in ids)
                 mentions = member.store.graph.mentions_of(ids, limit=limit + hidden)
                 found += self._join_mentions(place, mentions, asked=own)
+        found += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         by_id: dict[str, list[Mention]] = {id: [] for id in entity_ids}
         for mention in found:
             by_id[mention.entity_id].append(mention)
@@ -112,6 +114,8 @@ class FederatedGraph:
             if chunks := member.own(chunk_ids):
                 mentions = member.store.graph.mentions_in(chunks, about=about)
                 found += map(self._with_others, self._join_mentions(place, mentions))
+                if not about:
+                    found += find_in_chunks(self._members, place, chunks, self._keys)
         if not about:
             return found
         order = {id: place for place, id in enumerate(chunk_ids)}
