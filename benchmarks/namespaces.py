@@ -111,7 +111,7 @@ def main() -> None:
         text = PAGE.read_text("utf-8")
         start, end = "<!-- namespaces -->\n", "<!-- /namespaces -->"
         head, _, rest = text.partition(start)
-        PAGE.write_text(head + start + table + end + rest.partition(end)[2], "utf-8")
+        PAGE.write_text(head + start + table + "\n" + end + rest.partition(end)[2], "utf-8")
 
 
 if __name__ == "__main__":

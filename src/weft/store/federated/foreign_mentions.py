@@ -35,7 +35,12 @@ def find_in_chunks(members: Sequence[Member], place: int, chunk_ids: Sequence[st
     """Return the mentions, in these chunks of the member at a place, of entities that only other members have."""
     chunks = members[place].store.chunks(chunk_ids)
     found = {chunk.id: words(chunk.text) for chunk in chunks}
-    known = [_find_known(member, found.values()) for member in members]
+    short, pairs = set[str](), set[str]()
+    for text in found.values():
+        some, starts = short_keys(text, longest=MAX_NAME_WORDS)
+        short |= some
+        pairs |= starts
+    known = [_find_known(member, found.values(), short=short, pairs=pairs) for member in members]
     own = known[place]
     foreign = set[str]().union(*known) - own
     if not foreign:
@@ -67,18 +72,14 @@ def find_chunks(members: Sequence[Member], entity_ids: Sequence[str], keys: Enti
     return mentions
 
 
-def _find_known(member: Member, texts: Collection[Sequence[Word]]) -> set[str]:
-    """Return the keys in texts that are names of entities of a member."""
-    short, pairs = set[str](), set[str]()
-    for text in texts:
-        some, starts = short_keys(text, longest=MAX_NAME_WORDS)
-        short |= some
-        pairs |= starts
+def _find_known(
+    member: Member, texts: Collection[Sequence[Word]], *, short: Collection[str], pairs: Collection[str]
+) -> set[str]:
+    """Return the keys in texts that are names of a member; `short` and `pairs` are those of `short_keys`."""
     graph = member.store.graph
     beginnings = graph.find_key_prefixes(pairs)
-    for text in texts:
-        short |= long_keys(text, beginnings, longest=MAX_NAME_WORDS)
-    return set(graph.find_ids(sorted(short)))
+    long = (long_keys(text, beginnings, longest=MAX_NAME_WORDS) for text in texts)
+    return set(graph.find_ids(sorted(set(short).union(*long))))
 
 
 def _search(member: Member, key: str) -> Mapping[str, int]:
