@@ -224,6 +224,21 @@ def test_an_alias_in_one_namespace_names_the_entity_of_both(database):
     assert found["kg"].defining_chunks == 2
 
 
+def test_a_name_that_only_another_namespace_defines_is_mentioned(database):
+    """The page of the film is in one namespace, that of its director in another."""
+    add(database, "a", {"Salt Film.md": "# Salt Film\n\nSalt Film was made by Ada Quill in spring."})
+    add(database, "b", {"Ada Quill.md": "# Ada Quill\n\nAda Quill lives in Oslo.", "x.md": "rope"})
+    assert database.store("a").graph.find_ids(["ada quill"]) == {}
+    store = joined(database, "a", "b")
+    ada = store.graph.find_ids(["ada quill"])["ada quill"]
+    (film,) = (c.id for d in store.find_documents(Filter(source_prefix="Salt")) for c in store.find_chunks(d.id))
+    found = {m.entity_id: m for m in store.graph.mentions_in([film])}
+    assert (found[ada].count, found[ada].about, found[ada].has_defining_chunk) == (1, False, True)
+    assert film in {m.chunk_id for m in store.graph.mentions_of([ada], limit=9)}
+    answer = ask(store, "where does the maker of Salt Film live", "graph")
+    assert "Ada Quill.md" in {piece.document.source for piece in answer.evidence}
+
+
 def test_a_name_known_from_facts_of_one_namespace_is_an_entity_of_the_other(database):
     add(database, "a", {"Blue Kiln.md": "# Blue Kiln\n\nfires brick"})
     open_on(database, "b").memory.add("Ada", "owns", object="Blue Kiln", source="user_edit")

@@ -58,7 +58,7 @@ ABOUT_SHARE = 0.2
 """Share of a chunk's activation that flows back to the entities it is about."""
 
 MENTIONED_SHARE = 0.6
-"""Share of a chunk's activation that flows to the entities it mentions. The rest is that of names it does not nominate."""
+"""Share of a chunk's activation that flows to the entities it mentions. The rest is that of names not looked up."""
 
 WEAK_ENTITY_FACTOR = 0.4
 """Factor on the weight of a weak entity: a phrase that two documents use, or a name without a defining chunk."""

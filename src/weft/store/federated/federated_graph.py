@@ -12,6 +12,7 @@ from weft.graph.entity_resolution import EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.base import GraphReader
 from weft.store.federated.entity_keys import EntityKeys
+from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
 from weft.store.federated.members import EntityCount, Member, read_only
 from weft.store.shared.merging import join_relations, strongest_mentions
 from weft.text.ids import fact_entity_id, fact_entity_key
@@ -102,6 +103,7 @@ class FederatedGraph:
                     ids, limit=limit + self._count_hidden(place, ids)
                 )
                 found += self._join_mentions(place, mentions, asked=own)
+        found += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         return _strongest_of_each(found, entity_ids, limit=limit)
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
@@ -110,6 +112,8 @@ class FederatedGraph:
             if chunks := member.own(chunk_ids):
                 mentions = member.store.graph.mentions_in(chunks, about=about)
                 found += map(self._with_others, self._join_mentions(place, mentions))
+                if not about:
+                    found += find_in_chunks(self._members, place, chunks, self._keys)
         if not about:
             return found
         order = {id: place for place, id in enumerate(chunk_ids)}
@@ -141,6 +145,7 @@ class FederatedGraph:
                 stated, linked = graph.links_of(ids, limit=wanted, min_weight=min_weight)
                 mentions += self._join_mentions(place, stated, asked=own)
                 relations += self._join_relations(place, linked, asked=own)
+        mentions += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         found = _strongest_of_each(mentions, entity_ids, limit=limit)
         return found, strongest_relations(relations, entity_ids, limit=limit)
 

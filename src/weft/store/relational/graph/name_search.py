@@ -39,7 +39,7 @@ def find_written_names(
     """
     Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk nominates.
 
-    Only entities with a defining chunk count: a phrase of two documents says nothing about a chunk that has it in passing.
+    Only entities with a defining chunk count, not phrases of two documents that the chunk has in passing.
     """
     words = {id: LazyWords(text) for id, text in texts.items()}
     keys = {id: written_keys(found) for id, found in words.items()}
