@@ -26,14 +26,7 @@ from weft.engine.adapters import (
 )
 from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context
-from weft.engine.embedder import (
-    EmbedderSlot,
-    adopt_embedder,
-    check_embedder,
-    find_active,
-    find_usable,
-    followed_embedder,
-)
+from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_name, find_usable
 from weft.engine.embedding import add_by_workers, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
 from weft.engine.input_checks import check_filter, check_question, describe_unknown_namespace
@@ -518,8 +511,7 @@ class Engine:
     def _open_embedder(self) -> Embedder | None:
         if self._custom_embedder is not None:
             return self._custom_embedder
-        name = followed_embedder(self.store, self.settings)
-        return open_embedder(self.settings, name=name, progress=self._on_fetch)
+        return open_embedder(self.settings, name=find_name(self.store, self.settings), progress=self._on_fetch)
 
     def _add(
         self,
