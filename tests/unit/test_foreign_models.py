@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from weft.config import read_settings
-from weft.engine.embedder import followed_embedder
+from weft.engine.embedder import find_name
 from weft.engine.engine import Engine
 from weft.engine.namespaces import Engines
 from weft.errors import ConfigError, ModelUnavailable
@@ -57,7 +57,7 @@ def test_embedders_that_send_nothing_are_followed(planted, name):
     """`weft index` chooses among them by the script of the text."""
     settings = planted(name)
     with Engine(settings, embedder=FakeEmbedder(name=name)) as engine:
-        assert followed_embedder(engine.store, settings) == name
+        assert find_name(engine.store, settings) == name
 
 
 @pytest.mark.parametrize("key", ["store.db", "models.embedder"])
@@ -66,11 +66,11 @@ def test_the_user_chooses_by_naming_the_store_or_the_embedder(planted, key, tmp_
     settings = planted(REMOTE[0])
     with Engine(settings, embedder=FakeEmbedder(name=REMOTE[0])) as engine:
         chosen = replace(settings, origins={key: "flag"})
-        assert followed_embedder(engine.store, chosen) == (REMOTE[0] if key == "store.db" else "")
+        assert find_name(engine.store, chosen) == (REMOTE[0] if key == "store.db" else "")
 
         named = replace(settings, origins={"store.db": str(tmp_path / "weft.toml")})
         with pytest.raises(ConfigError):
-            followed_embedder(engine.store, named)
+            find_name(engine.store, named)
 
 
 LOADERS = {

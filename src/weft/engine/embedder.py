@@ -144,7 +144,7 @@ def find_active(store: StoreReader) -> StoredModel | None:
     return next((model for model in store.models() if model.active), None)
 
 
-def followed_embedder(store: StoreReader, settings: Settings) -> str:
+def find_name(store: StoreReader, settings: Settings) -> str:
     """
     Return the name of the embedder that made the vectors of the namespace, if the settings name none; else empty.
 

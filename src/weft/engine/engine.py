@@ -23,8 +23,8 @@ from weft.engine.embedder import (
     adopt_embedder,
     check_embedder,
     find_active,
+    find_name,
     find_usable,
-    followed_embedder,
     make_stand_in,
 )
 from weft.engine.embedding import add_all, add_documents, preview_documents, preview_switch, switch
@@ -550,8 +550,7 @@ class Engine:
     def _open_embedder(self) -> Embedder | None:
         if self._custom_embedder is not None:
             return self._custom_embedder
-        name = followed_embedder(self.reader, self.settings)
-        return open_embedder(self.settings, name=name, progress=self._on_fetch)
+        return open_embedder(self.settings, name=find_name(self.reader, self.settings), progress=self._on_fetch)
 
     def _add(
         self, documents: Iterable[Document | Skipped], *, workers: int, notes: tuple[str, ...], **listeners: Any

@@ -10,7 +10,11 @@ from datetime import datetime
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, embedder_opener, open_database
 from weft.engine.api_keys import utc_now
-from weft.engine.embedder import EmbedderSlot, find_active, followed_embedder
+<<<<<<< HEAD
+from weft.engine.embedder import EmbedderSlot, find_active, find_name
+=======
+from weft.engine.embedder import EmbedderSlot, find_name
+>>>>>>> hostile
 from weft.engine.engine import Engine
 from weft.engine.reranking import Rerankers
 from weft.models.base import Embedder, Reranker
@@ -87,7 +91,7 @@ class Engines:
         """
         if self._custom_embedder is not None:
             return self._custom_embedder
-        name = followed_embedder(self.database.store(namespace), self.settings) or self.settings.models.embedder
+        name = find_name(self.database.store(namespace), self.settings) or self.settings.models.embedder
         with self._lock:
             if name not in self._embedders:
                 self._embedders[name] = self._open(name)
