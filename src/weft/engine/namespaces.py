@@ -10,11 +10,7 @@ from datetime import datetime
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, embedder_opener, open_database
 from weft.engine.api_keys import utc_now
-<<<<<<< HEAD
 from weft.engine.embedder import EmbedderSlot, find_active, find_name
-=======
-from weft.engine.embedder import EmbedderSlot, find_name
->>>>>>> hostile
 from weft.engine.engine import Engine
 from weft.engine.reranking import Rerankers
 from weft.models.base import Embedder, Reranker
