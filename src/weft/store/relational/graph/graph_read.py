@@ -16,7 +16,6 @@ from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph.graph_mentions import read_texts
 from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.graph.link_read import count_broken_links, find_broken_links
 from weft.store.relational.graph.name_search import find_written_names, search_names
@@ -227,22 +226,16 @@ class RelationalGraph:
                     _Source(weight, id, text, extractor, (source, target))
                     for weight, id, text, extractor in json.loads(rows)
                 ]
-            numbers: dict[str, int] = {}
             values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived], ensure_ascii=False)
             values["chunks"] = MAX_COUNTED_CHUNKS
             for place, source, target, rows in db.run("shared_chunks", values) if derived else ():
-                for id, number in json.loads(rows):
-                    numbers[id] = number
-                    sources[int(place)].append(_Source(1.0, id, "", None, (source, target)))
+                sources[int(place)] += [_Source(1.0, id, "", None, (source, target)) for id in json.loads(rows)]
             for found in sources.values():
                 found.sort(key=lambda source: (-source.weight, source.chunk_id))
-            undescribed = {
-                numbers[found[0].chunk_id]
-                for place, found in sources.items()
-                if place in derived and found[0].chunk_id in numbers and not any(s.description for s in found)
-            }
-            texts = read_texts(db, undescribed, namespace=namespace) if undescribed else {}
-        by_id = {id: text for text, id in texts.values()}
+            bare = [sources[place] for place in derived if not any(s.description for s in sources[place])]
+            ids = sorted({found[0].chunk_id for found in bare if found})
+            rows = db.run("chunks_by_id", {"namespace": namespace, "ids": json.dumps(ids)}) if ids else []
+        by_id = {id: text for id, _, _, _, _, _, text, *_ in rows}
         return [_describe(relation, sources[place], by_id) for place, relation in enumerate(relations)]
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -510,8 +510,8 @@ GROUP BY own.id, own.key, far.id, far.key;
 -- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
 -- derived from, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
-    SELECT json_agg(json_build_array(c.id, c.number)) FROM (
-        SELECT k.id, k.number
+    SELECT json_agg(c.id) FROM (
+        SELECT k.id
         FROM (
             SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
             WHERE i.namespace = :namespace AND i.key = w.value ->> 1

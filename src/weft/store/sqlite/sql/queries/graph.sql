@@ -485,8 +485,8 @@ GROUP BY e.number, o.number;
 -- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
 -- derived from, as a JSON list.
 SELECT w.place, w.source, w.target, (
-    SELECT json_group_array(json_array(c.id, c.number)) FROM (
-        SELECT k.id, k.number
+    SELECT json_group_array(c.id) FROM (
+        SELECT k.id
         FROM (
             SELECT chunk, about, sentences FROM mention
             WHERE key = w.from_number
