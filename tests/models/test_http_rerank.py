@@ -143,7 +143,7 @@ def test_it_is_not_tried_for_ever(endpoint: Endpoint) -> None:
 def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
     """The query would not wait for the answer."""
     endpoint.script = [Answer(status=429, body=b"{}", headers={"retry-after": "30"})]
-    asked = Asked(endpoint)
+    asked = Asked(endpoint, seconds=20)
     with pytest.raises(ModelUnavailable, match="429"):
         asked.rerank()
     assert (asked.waits, len(endpoint.requests)) == ([], 1)
