@@ -106,8 +106,8 @@ def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
 
     assert "set --db to a file in this folder" in weft("stats", "--db", "notes", expect=1).err
     assert "create the folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
-    assert "cannot open 'loop.db'" in weft("stats", "--db", "loop.db", expect=1).err
-    assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out
+    assert "loop.db' is not an ordinary file" in weft("stats", "--db", "loop.db", expect=1).err
+    assert "loop.db' is not an ordinary file" in weft("doctor", "--db", "loop.db", expect=1).out
 
 
 def test_broken_links_are_counted_and_listed(weft, tmp_path):

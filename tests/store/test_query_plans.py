@@ -28,6 +28,7 @@ WHOLE = {
     "delete_postings": "repair",
     "delete_all_unused_names": "repair",
     "delete_entities": "repair",
+    "delete_all_mentions": "repair",
     "delete_resolved_claims": "repair",
     "delete_resolved_aliases": "repair",
     "place_nominations": "repair",
@@ -100,7 +101,15 @@ HUB = {
         "written_names": "the first",
     },
     ("mention", "chunk"): dict.fromkeys(
-        ("chunk_mentions", "all_mentions_in", "mentions_in", "candidate_texts", "co_occurrences", "delete_mentions"),
+        (
+            "chunk_mentions",
+            "all_mentions_in",
+            "mentions_in",
+            "candidate_texts",
+            "co_occurrences",
+            "delete_mentions",
+            "delete_all_mentions",
+        ),
         "as many as the chunk nominates",
     ),
     ("entity", "head"): dict.fromkeys(

@@ -34,10 +34,13 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "fact": ("weft.cli.memory.facts:fact", "Add, confirm, reject, expire, forget and list facts."),
         "forget": (
             "weft.cli.memory.forget:forget",
-            "Erase conversations, or all that contains a text.",
+            "Erase conversations, all that contains a text, or secrets.",
         ),
         "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
-        "audit": ("weft.cli.memory.facts:audit", "List facts that need review and documents with secrets."),
+        "audit": (
+            "weft.cli.memory.facts:audit",
+            "List facts that need review and documents with secrets, with reasons.",
+        ),
     },
     "Serve": {
         "serve": ("weft.cli.serve.serve:serve", "Serve the HTTP interface and the web page."),

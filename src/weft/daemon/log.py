@@ -9,7 +9,6 @@ from pathlib import Path
 
 from platformdirs import user_log_path
 
-from weft.masking.mask import mask_secrets
 from weft.private_files import make_private_file, make_private_folder
 
 MAX_LOG_BYTES = 1 << 20
@@ -23,6 +22,8 @@ def find_log() -> Path:
 def write_log(text: str) -> None:
     """Append a line; a log that cannot be written is ignored, because a hook must not fail its host."""
     with suppress(OSError):
+        from weft.masking.mask import mask_secrets  # here, because most hooks log nothing
+
         path = _prepare()
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         with path.open("a", encoding="utf-8") as file:

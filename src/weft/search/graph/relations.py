@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -50,13 +50,19 @@ class Relations:
         return _join(found, self._links(entity_ids, limit=limit, types=types))
 
     def with_derived(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
-        """Return what `of` does, with up to `limit` relations derived from common chunks."""
+        """Return what `of` does; entities with fewer relations than `limit` get some derived from common chunks."""
         found = self.of(entity_ids, limit=limit, types=types)
         known = _documented(entity_ids)
         if not known or (types and not set(types) & set(DERIVED_TYPES)):
             return found
-        derived = self.graph.co_occurrences(known, limit=limit)
-        return _strongest_first([*found, *(relation for relation in derived if not types or relation.type in types)])
+        counts = Counter(end for relation in found for end in _ends(relation))
+        derived = []
+        for relation in self.graph.co_occurrences(known, limit=limit):
+            free = [end for end in _ends(relation) if end[0] in known and counts[end] < limit]
+            if free and (not types or relation.type in types):
+                counts.update(free)
+                derived.append(relation)
+        return _strongest_first([*found, *derived])
 
     def with_mentions(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
@@ -179,6 +185,11 @@ def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Rela
         if relation.weight > known.weight:
             best[said] = known._replace(weight=relation.weight)
     return _strongest_first(best.values())
+
+
+def _ends(relation: Relation) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return both entities of a relation, each with its side."""
+    return (relation.source_id, "source"), (relation.target_id, "target")
 
 
 def _strongest_first(relations: Iterable[Relation]) -> list[Relation]:

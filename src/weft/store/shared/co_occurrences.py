@@ -9,7 +9,7 @@ from typing import NamedTuple
 from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import CO_OCCURS, MAX_SUPPORT, MENTIONS, derived_weight
 from weft.records import Relation
-from weft.store.shared.merging import join_relations
+from weft.store.shared.merging import join_relations, join_tie_ranks, tie_rank
 
 MAX_COUNTED_CHUNKS = 200
 """Chunks of a name in which other names are counted: those about it first, then those with most mentions."""
@@ -33,13 +33,15 @@ class Shared(NamedTuple):
 
 def weigh_shared(rows: Iterable[Shared], *, limit: int) -> list[Relation]:
     """
-    Return derived relations, strongest first: of each name the strongest `limit` in each direction.
+    Return derived relations, strongest first: of each name the strongest `limit` in each direction. Ties are as in stated
+    relations.
 
     A chunk about A that mentions B gives `A mentions B`. Pages do so through their titles, so they are left out.
     """
-    found: dict[tuple[str, bool], list[tuple[float, str, str, tuple[str, str, str]]]] = defaultdict(list)
+    found: dict[tuple[str, bool], list[tuple[float, int, str, str, tuple[str, str, str]]]] = defaultdict(list)
     for row in rows:
         here, there = (row.key, row.id), (row.other_key, row.other_id)
+        tie = join_tie_ranks(tie_rank(row.id), tie_rank(row.other_id))
         kinds = [(CO_OCCURS, row.together, min(here, there), max(here, there))]
         kinds += [(MENTIONS, row.outgoing, here, there)] if not is_page_key(row.key) else []
         kinds += [(MENTIONS, row.incoming, there, here)] if not is_page_key(row.other_key) else []
@@ -47,6 +49,6 @@ def weigh_shared(rows: Iterable[Shared], *, limit: int) -> list[Relation]:
             if support:
                 weight = derived_weight(type, support=min(support, MAX_SUPPORT))
                 relation = source[1], target[1], type
-                found[row.key, source == here].append((-weight, source[0], target[0], relation))
+                found[row.key, source == here].append((-weight, tie, source[0], target[0], relation))
     strongest = (item for items in found.values() for item in sorted(items)[:limit])
-    return join_relations((relation, -weight) for weight, _, _, relation in strongest)
+    return join_relations((relation, -weight) for weight, _, _, _, relation in strongest)
