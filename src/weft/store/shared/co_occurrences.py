@@ -33,8 +33,9 @@ class Shared(NamedTuple):
 
 def weigh_shared(rows: Iterable[Shared], *, limit: int) -> list[Relation]:
     """
-    Return derived relations, strongest first: of each name the strongest `limit` in each direction. Ties are as in stated
-    relations.
+    Return derived relations, strongest first: of each name the strongest `limit` in each direction.
+
+    Ties have the order of stated relations.
 
     A chunk about A that mentions B gives `A mentions B`. Pages do so through their titles, so they are left out.
     """
