@@ -39,7 +39,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
         "audit": (
             "weft.cli.memory.facts:audit",
-            "List facts that need review and documents with secrets, with reasons.",
+            "List facts that need review, and documents with secrets.",
         ),
     },
     "Serve": {

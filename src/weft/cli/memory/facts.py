@@ -190,7 +190,7 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
 @verb()
 def audit(session: Session) -> None:
     """
-    List facts that need review and documents with secrets, with reasons.
+    List facts that need review, and documents with secrets.
 
     Reasons: secret, boilerplate, contradiction, never confirmed. `weft forget --secrets` erases the secrets.
     """
