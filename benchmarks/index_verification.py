@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from weft.store.read_index.contents import SegmentContents
-from weft.store.read_index.segments import IndexFolder
+from weft.store.index_files.contents import SegmentContents
+from weft.store.index_files.segments import IndexFolder
 
 RUNS = 4
 

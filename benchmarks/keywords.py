@@ -5,7 +5,7 @@ Comparison of algorithms for the best 100 chunks by BM25, on the same postings a
 
 SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title with sentences of three random passages.
 
-    arrays          arrays of the read index (`store/read_index/maxscore.py`)
+    arrays          arrays of the read index (`store/index_files/maxscore.py`)
     all postings    sum over every posting of the question, in memory
     tantivy         that library (if installed) over the same terms, split at blanks
 
@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from weft.rank.bm25 import idf, term_scores
-from weft.store.read_index.maxscore import rank
-from weft.store.read_index.postings_file import PostingArrays, read_postings
-from weft.store.read_index.postings_merge import invert_chunks, merge_postings
+from weft.store.index_files.maxscore import rank
+from weft.store.index_files.postings_file import PostingArrays, read_postings
+from weft.store.index_files.postings_merge import invert_chunks, merge_postings
 from weft.text.analyzer import count_terms, query_terms
 
 RUN, LIMIT, QUESTIONS = 32_768, 100, 200

@@ -7,7 +7,7 @@ import source_files
 from source_files import SRC, name_of, nodes
 
 LAYERS = [
-    {"records", "errors", "choices", "cores", "deferred", "private_files", "processes", "temporary_files"},
+    {"records", "errors", "choices", "processes", "system"},
     {"config"},
     {"masking"},
     {"text", "rank", "context", "graph", "facts"},

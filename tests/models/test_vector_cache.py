@@ -18,7 +18,7 @@ import pytest
 from weft.config import read_settings
 from weft.engine.adapters import LOCAL_CACHE_VERSION, VECTOR_CACHE_FILE, open_embedder
 from weft.errors import ModelUnavailable, StoreUnavailable
-from weft.models import cache_database
+from weft.models import checked_cache_file
 from weft.models.base import TextKind
 from weft.models.embedders import vector_cache_file
 from weft.models.embedders.hashing import HashEmbedder
@@ -328,7 +328,7 @@ def test_vectors_are_erased_as_soon_as_another_process_lets_them(
     other = apsw.Connection(str(path))
     list(other.execute(held))
     with monkeypatch.context() as patched, pytest.raises(StoreUnavailable, match="another process"):
-        patched.setattr(cache_database, "ERASE_SECONDS", 0.2)
+        patched.setattr(checked_cache_file, "ERASE_SECONDS", 0.2)
         erase_vectors(path, ["a"])
 
     timer = Timer(0.5, other.close)

@@ -9,7 +9,7 @@ import pytest
 
 from weft.config import read_settings
 from weft.errors import ConfigError, StoreUnavailable
-from weft.store.read_index.segments import IndexFolder, Manifest
+from weft.store.index_files.segments import IndexFolder, Manifest
 from weft.store.shared.file_checks import COMPANIONS, JOURNAL_MAGIC
 from weft.store.sqlite.connect import read_version
 from weft.store.sqlite.database import SqliteDatabase

@@ -23,7 +23,7 @@ reader.MIN_INDEXED_ROWS = {MIN_ROWS}
 """
 WAITING = """
 import time
-from weft.store.read_index import hnsw
+from weft.store.index_files import hnsw
 
 def wait_before_each_batch(*arguments):
     print("building", file=open(MARK, "w"), flush=True)

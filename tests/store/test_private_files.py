@@ -7,7 +7,7 @@ import pytest
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.private_files import make_private_file, make_private_folder
+from weft.system.private_files import make_private_file, make_private_folder
 from weft.testing import FakeEmbedder
 
 

@@ -25,7 +25,7 @@ from indexed import (
 )
 
 from weft.records import Filter
-from weft.store.read_index.hnsw import EARLY_STRIDE, arrange, make_graph
+from weft.store.index_files.hnsw import EARLY_STRIDE, arrange, make_graph
 from weft.store.sqlite import session, vectors
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import builder

@@ -9,9 +9,9 @@ import pytest
 from weft.admin import doctor
 from weft.admin.doctor import Finding, diagnose
 from weft.config import read_settings
-from weft.cores import usable_cores
 from weft.models.local import device as device_module
 from weft.models.local.model_folder import CARD_FILE, InstalledModel
+from weft.system.cores import usable_cores
 
 
 def find_device_finding(tmp_path: Path, device: str) -> Finding:

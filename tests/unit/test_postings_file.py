@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.rank.bm25 import idf, term_scores
-from weft.store.read_index import postings_file, postings_merge
-from weft.store.read_index.chunk_ids import ChunkIds, pack_ids, unpack_ids, write_chunk_ids
-from weft.store.read_index.maxscore import rank
-from weft.store.read_index.postings_file import read_postings
-from weft.store.read_index.postings_merge import invert_chunks, merge_postings
+from weft.store.index_files import postings_file, postings_merge
+from weft.store.index_files.chunk_ids import ChunkIds, pack_ids, unpack_ids, write_chunk_ids
+from weft.store.index_files.maxscore import rank
+from weft.store.index_files.postings_file import read_postings
+from weft.store.index_files.postings_merge import invert_chunks, merge_postings
 
 STRANGE = ["", " ", "a b", "a:b", '"', "\\", "AND", "*", "中", "中文", "é", "e\u0301", "\x00", "😀", "x" * 70_000]
 

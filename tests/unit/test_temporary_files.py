@@ -12,12 +12,12 @@ from weft.config.trust import trust
 from weft.engine.uploads import Sandbox
 from weft.models.local.model_folder import WORK_PREFIX, work_folder
 from weft.store.sqlite.database import SqliteDatabase
-from weft.temporary_files import temporary_file, temporary_folder
+from weft.system.temporary_files import temporary_file, temporary_folder
 
 SCRIPT = """
 import sys
 from pathlib import Path
-from weft.temporary_files import temporary_file, temporary_folder
+from weft.system.temporary_files import temporary_file, temporary_folder
 kind, place, name = sys.argv[1:]
 made = temporary_file(Path(place) / name) if kind == "file" else temporary_folder(Path(place), prefix=name)
 with made as path:

@@ -9,7 +9,7 @@ from weft.config import LoadOptions
 from weft.engine.uploads import Sandbox, plain_name, text_document
 from weft.errors import InputError
 from weft.load.run import iter_documents, load_file
-from weft.temporary_files import LOCK_FILE
+from weft.system.temporary_files import LOCK_FILE
 
 
 def test_a_text_is_never_taken_for_a_file():

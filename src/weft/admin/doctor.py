@@ -15,7 +15,6 @@ import apsw
 from weft.admin.calibrate import describe
 from weft.admin.tables import find_schema
 from weft.config import Settings, is_missing, is_server, shown
-from weft.cores import usable_cores
 from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.errors import AccessDenied, WeftError
@@ -24,6 +23,7 @@ from weft.models.local.catalog import MODELS, PREFIX
 from weft.models.local.device import find_device
 from weft.models.local.model_folder import find_installed, read_precision
 from weft.store.base import Database, Store
+from weft.system.cores import usable_cores
 
 EXTRAS = {
     "html": "lxml",

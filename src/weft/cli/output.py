@@ -57,7 +57,7 @@ def write_whole(path: Path, data: bytes) -> None:
     import shutil
 
     from weft.errors import InputError
-    from weft.temporary_files import temporary_file
+    from weft.system.temporary_files import temporary_file
 
     target = path.resolve()
     try:

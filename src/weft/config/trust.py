@@ -30,7 +30,7 @@ from platformdirs import user_config_path
 
 from weft.config.location import find_path
 from weft.errors import ConfigError
-from weft.temporary_files import temporary_file
+from weft.system.temporary_files import temporary_file
 
 HARMLESS = frozenset(
     "load.include load.exclude "

@@ -93,7 +93,7 @@ class Address:
         import json
         from pathlib import Path
 
-        from weft.temporary_files import temporary_file
+        from weft.system.temporary_files import temporary_file
 
         target = Path(self.port_file)
         with temporary_file(target) as partial:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from platformdirs import user_log_path
 
-from weft.private_files import make_private_file, make_private_folder
+from weft.system.private_files import make_private_file, make_private_folder
 
 MAX_LOG_BYTES = 1 << 20
 

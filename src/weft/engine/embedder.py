@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from weft.config import LOCAL_EMBEDDERS, Settings, is_store_chosen
-from weft.deferred import Deferred, State
 from weft.engine.adapters import defer_loading, unavailable_embedder
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch, WeftError
 from weft.index.reembed import expect_dimension, probe_dimension
 from weft.models.base import Embedder, Loadable
 from weft.records import StoredModel
 from weft.store.base import Store, StoreReader
+from weft.system.lazy_resource import LazyResource, State
 
 EmbedderState: TypeAlias = Literal["loading", "ready", "failed", "replaced"]
 
@@ -60,7 +60,7 @@ class EmbedderSlot:
         self._open = open_embedder
         self.follows = follows
         self._max_seconds: float | None = None
-        self._opened = Deferred(self._open_limited)
+        self._opened = LazyResource(self._open_limited)
         self._is_replaced = False
 
     @property
@@ -113,7 +113,7 @@ class EmbedderSlot:
 
     def replace(self, embedder: Embedder | None) -> None:
         """Use another embedder from now on."""
-        self._opened = Deferred(lambda: self._limit(embedder))
+        self._opened = LazyResource(lambda: self._limit(embedder))
         self._opened.get()
         self._is_replaced = True
 
@@ -123,12 +123,12 @@ class EmbedderSlot:
             return
         embedder = self._opened.get()
         if embedder is not None and embedder.card.fingerprint != active.fingerprint:
-            self._opened, self._is_replaced = Deferred(self._open_limited), False
+            self._opened, self._is_replaced = LazyResource(self._open_limited), False
 
     def limit_waiting(self, seconds: float) -> None:
         """Load weights in the background from now on. Calls wait at most `seconds` for the weights, then fail."""
         self._max_seconds = seconds
-        self._opened = Deferred(self._open_limited)
+        self._opened = LazyResource(self._open_limited)
 
     def _open_limited(self) -> Embedder | None:
         return self._limit(self._open())

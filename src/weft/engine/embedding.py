@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 from datetime import datetime
 
 from weft.config import Settings
-from weft.cores import usable_cores
 from weft.engine.parsing.parallel_extraction import extract_ahead
 from weft.engine.parsing.parser_messages import make_recipe
 from weft.engine.paths import count_broken_links
@@ -24,6 +23,7 @@ from weft.index.reembed import embed_facts, preview_reembed, reembed
 from weft.models.base import CachingEmbedder, Embedder
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
+from weft.system.cores import usable_cores
 
 Items = Iterable[Document | Skipped]
 

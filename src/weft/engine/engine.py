@@ -14,7 +14,6 @@ from typing import Any, TypeVar, cast
 from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
-from weft.deferred import Deferred
 from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
 from weft.engine.context_builder import build_context
@@ -80,6 +79,7 @@ from weft.search.related import find_related
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import READ_ONLY, READ_ONLY_HINT, Database, Store, StoreReader
+from weft.system.lazy_resource import LazyResource
 from weft.text.decode import decode
 
 T = TypeVar("T")
@@ -122,8 +122,8 @@ class Engine:
         self.embedder_slot = slot or EmbedderSlot(self._open_embedder, follows=follows)
         self.reranking = reranker if isinstance(reranker, Rerankers) else Rerankers(settings, custom=reranker)
         self._recalls = RecallCache(seconds=settings.memory.cache_seconds)
-        self._token_counter = Deferred(lambda: open_counter(settings))
-        self._extractor = Deferred(lambda: open_extractor(settings, record=self.store.spending.write))
+        self._token_counter = LazyResource(lambda: open_counter(settings))
+        self._extractor = LazyResource(lambda: open_extractor(settings, record=self.store.spending.write))
 
     @property
     def store(self) -> Store:

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from weft.config.location import is_missing
-from weft.deferred import Deferred
 from weft.errors import StoreUnavailable
+from weft.system.lazy_resource import LazyResource
 
 if TYPE_CHECKING:
     from weft.config import Settings
@@ -36,7 +36,7 @@ class LazyEngine:
         self.settings = settings
         self.namespaces = tuple(dict.fromkeys(namespaces)) or (settings.store.namespace,)
         self._embedder = embedder
-        self._opened = Deferred(self._open, name="weft-open", on_done=self._log_failure)
+        self._opened = LazyResource(self._open, name="weft-open", on_done=self._log_failure)
         self._closing = ExitStack()
 
     def start(self) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 
 from weft.config import Settings
-from weft.deferred import Deferred
 from weft.engine.adapters import TimedReranker, open_llm_budget, open_timed_llm_reranker, open_timed_reranker
 from weft.models.base import Reranker
 from weft.store.base import Store
+from weft.system.lazy_resource import LazyResource
 
 
 class Rerankers:
@@ -24,7 +24,7 @@ class Rerankers:
         self._custom = custom
         self._lock = threading.Lock()
         self._opened: dict[str, TimedReranker] = {}
-        self._budget = Deferred(lambda: open_llm_budget(settings))
+        self._budget = LazyResource(lambda: open_llm_budget(settings))
 
     def find(self, wanted: bool | None, *, store: Store) -> Reranker | None:
         """Return the reranker for a question, None if it is not `wanted`. If `wanted` is None, the settings decide."""

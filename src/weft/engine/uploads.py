@@ -16,7 +16,7 @@ from weft.errors import InputError
 from weft.index.prune import has_scheme
 from weft.load.file_types import UPLOAD, is_archive
 from weft.records import Document, Metadata, Skipped
-from weft.temporary_files import temporary_folder
+from weft.system.temporary_files import temporary_folder
 from weft.text.decode import clean
 from weft.text.searchable_metadata import IMPORT
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weft.config import Settings, flatten
-from weft.cores import usable_cores
 from weft.errors import ConfigError, WeftError
 from weft.index.embedding_cost import is_paid
 from weft.index.job_queue import Components, index_by_jobs
@@ -19,6 +18,7 @@ from weft.index.progress import Step
 from weft.models.base import Embedder, Loadable
 from weft.processes.child import python_command, start_process
 from weft.records import Document, Receipt, Skipped
+from weft.system.cores import usable_cores
 
 logger = logging.getLogger(__name__)
 

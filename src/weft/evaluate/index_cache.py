@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.private_files import make_private_folder
-from weft.temporary_files import exclusive_lock, temporary_file
+from weft.system.private_files import make_private_folder
+from weft.system.temporary_files import exclusive_lock, temporary_file
 from weft.text.ids import digest
 
 logger = logging.getLogger(__name__)

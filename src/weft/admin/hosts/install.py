@@ -27,7 +27,7 @@ from weft.admin.hosts.catalog import HookFile, Host
 from weft.admin.hosts.json_edit import BOM, BadSettings, append_item, read_list, set_member
 from weft.errors import ConfigError, InputError
 from weft.processes.child import find_program, python_command
-from weft.temporary_files import temporary_file
+from weft.system.temporary_files import temporary_file
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -13,7 +13,7 @@ from weft.config import LoadOptions
 from weft.load.file_reader import BoundedReader
 from weft.load.file_types import Loader, user_file_name
 from weft.records import Document, Skipped
-from weft.temporary_files import temporary_folder
+from weft.system.temporary_files import temporary_folder
 
 
 def load_gzip(path: Path, *, source: str, options: LoadOptions, loader: Loader) -> Iterator[Document | Skipped]:

@@ -36,7 +36,7 @@ from typing import IO
 from weft.errors import InputError
 from weft.load.git.repository import REFTABLE_HEAD, Repository, find_repository
 from weft.processes.child import clean_environment, find_program, start_process
-from weft.temporary_files import temporary_folder
+from weft.system.temporary_files import temporary_folder
 
 PREFIX = "weft-git-"
 

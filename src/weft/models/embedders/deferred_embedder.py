@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.deferred import DeadlinePassed, Deferred, State
 from weft.errors import MissingExtra, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Embedder, LearnsDimension, Loadable, TextKind
 from weft.records import ModelCard, Vectors
+from weft.system.lazy_resource import DeadlinePassed, LazyResource, State
 
 
 class DeferredEmbedder:
@@ -20,7 +20,7 @@ class DeferredEmbedder:
     def __init__(self, inner: Embedder, *, seconds: float) -> None:
         self._inner = inner
         self._seconds = seconds
-        self._weights = Deferred(self._load_weights, name="weft-load")
+        self._weights = LazyResource(self._load_weights, name="weft-load")
         self._error: WeftError | None = None
 
     @property

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from weft.cores import usable_cores
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import unit_rows
 from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
+from weft.system.cores import usable_cores
 
 NAME = "use/multilingual"
 EXTRA = "multilingual"

@@ -11,7 +11,7 @@ from typing import TypeVar
 import apsw
 import numpy as np
 
-from weft.models.cache_database import CacheDatabase, entry_checksum
+from weft.models.checked_cache_file import CheckedCacheFile, entry_checksum
 from weft.records import Vector
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class CacheFile:
     """
 
     def __init__(self, path: Path, *, max_bytes: int) -> None:
-        self._database = CacheDatabase(
+        self._database = CheckedCacheFile(
             path, name="the vector cache", prepare=_prepare, busy_milliseconds=BUSY_MILLISECONDS
         )
         self._max_bytes = max_bytes

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import apsw
 
 from weft.errors import ModelUnavailable
-from weft.models.cache_database import CacheDatabase, entry_checksum
+from weft.models.checked_cache_file import CheckedCacheFile, entry_checksum
 from weft.models.llm.statistics import RegressionSums, ReplyCost, ReplyStatistics
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class ReplyCache:
     def __init__(self, path: Path, *, prompt: str = "", model: str = "") -> None:
         self._prompt = prompt
         self._model = model
-        self._database = CacheDatabase(
+        self._database = CheckedCacheFile(
             path, name="the reply cache", prepare=_prepare, busy_milliseconds=BUSY_MILLISECONDS
         )
 

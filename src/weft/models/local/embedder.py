@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from weft.cores import usable_cores
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.loaded_models import LoadedModels
@@ -28,6 +27,7 @@ from weft.models.local.model_folder import (
 )
 from weft.models.local.text_tokenizer import TextTokenizer, open_tokenizer
 from weft.records import ModelCard, Vector, Vectors
+from weft.system.cores import usable_cores
 
 logger = logging.getLogger(__name__)
 

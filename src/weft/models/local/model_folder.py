@@ -14,8 +14,8 @@ from pathlib import Path
 
 from weft.errors import ModelUnavailable
 from weft.models.local.catalog import LocalModel
-from weft.private_files import make_private_folder
-from weft.temporary_files import temporary_file, temporary_folder
+from weft.system.private_files import make_private_folder
+from weft.system.temporary_files import temporary_file, temporary_folder
 
 logger = logging.getLogger(__name__)
 

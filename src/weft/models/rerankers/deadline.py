@@ -6,9 +6,9 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 
-from weft.deferred import DeadlinePassed, Deferred
 from weft.errors import BadModelOutput, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Reranker
+from weft.system.lazy_resource import DeadlinePassed, LazyResource
 
 MAX_CONCURRENT_CALLS = 16
 """Maximum number of concurrent calls, including abandoned ones whose deadline has passed."""
@@ -44,7 +44,7 @@ class DeadlineReranker:
                 f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked", hint="retry in a few seconds"
             )
         passages = list(texts)
-        call = Deferred(lambda: self._call(query, passages), name="weft-rerank", on_done=self._finish)
+        call = LazyResource(lambda: self._call(query, passages), name="weft-rerank", on_done=self._finish)
         try:
             scores = call.get_within(self._seconds)
         except DeadlinePassed:

@@ -12,7 +12,6 @@ from pathlib import Path
 import apsw
 
 from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
-from weft.private_files import make_private_file
 from weft.store.shared.file_checks import check_files
 from weft.store.sqlite import schema
 from weft.store.sqlite.index import reader
@@ -21,6 +20,7 @@ from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.packed_terms import add_packing_functions
 from weft.store.sqlite.session import SqliteSession
+from weft.system.private_files import make_private_file
 
 BUSY_TIMEOUT_MS = 30_000
 """Maximum wait for another process that must end a transaction or close the file, in milliseconds."""

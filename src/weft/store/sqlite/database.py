@@ -14,7 +14,7 @@ from weft.store.sqlite.connect import Connections, copy_errors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.index.verify import compare
-from weft.temporary_files import temporary_file
+from weft.system.temporary_files import temporary_file
 
 
 class SqliteDatabase:

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import WeftError
-from weft.store.read_index.chunk_ids import pack_ids, write_chunk_ids
-from weft.store.read_index.hnsw import add_vectors, make_graph
-from weft.store.read_index.postings_file import PostingArrays, read_postings
-from weft.store.read_index.postings_merge import invert_chunks, merge_postings
-from weft.store.read_index.segments import Manifest, Segment
+from weft.store.index_files.chunk_ids import pack_ids, write_chunk_ids
+from weft.store.index_files.hnsw import add_vectors, make_graph
+from weft.store.index_files.postings_file import PostingArrays, read_postings
+from weft.store.index_files.postings_merge import invert_chunks, merge_postings
+from weft.store.index_files.segments import Manifest, Segment
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite.index import builder_process, reader
 from weft.store.sqlite.index.builder_process import CannotStart, extend_indexes

@@ -18,7 +18,7 @@ from contextlib import closing
 from typing import Any
 
 from weft.errors import StoreError
-from weft.store.read_index.hnsw import make_graph
+from weft.store.index_files.hnsw import make_graph
 from weft.store.sqlite.connect import Connections, read_version
 from weft.store.sqlite.index.builder_process import read_versions
 

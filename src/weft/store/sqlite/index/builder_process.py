@@ -13,8 +13,8 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from weft.processes.child import python_command, start_process
-from weft.store.read_index.hnsw import is_available
-from weft.store.read_index.segments import FORMAT_VERSION
+from weft.store.index_files.hnsw import is_available
+from weft.store.index_files.segments import FORMAT_VERSION
 from weft.store.sqlite import schema
 
 MODULE = "weft.store.sqlite.index.builder_main"

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from weft.rank.fuse import order
 from weft.records import Hit
-from weft.store.read_index.chunk_ids import unpack_ids
-from weft.store.read_index.maxscore import RankedChunks, rank
-from weft.store.read_index.postings_file import PostingArrays
+from weft.store.index_files.chunk_ids import unpack_ids
+from weft.store.index_files.maxscore import RankedChunks, rank
+from weft.store.index_files.postings_file import PostingArrays
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.index.memtable import TermRows
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import term_scores
 from weft.records import Vector
-from weft.store.read_index.chunk_ids import pack_ids
-from weft.store.read_index.maxscore import RankedChunks
+from weft.store.index_files.chunk_ids import pack_ids
+from weft.store.index_files.maxscore import RankedChunks
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Row, Session
 from weft.store.shared.blobs import read_matrix

@@ -17,10 +17,10 @@ from typing import Any
 from weft.rank.bm25 import ceiling, idf
 from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
-from weft.store.read_index.contents import DamagedFile, SegmentContents
-from weft.store.read_index.hnsw import HnswSegments
-from weft.store.read_index.postings_file import PostingArrays, read_postings
-from weft.store.read_index.segments import IndexFolder, Manifest
+from weft.store.index_files.contents import DamagedFile, SegmentContents
+from weft.store.index_files.hnsw import HnswSegments
+from weft.store.index_files.postings_file import PostingArrays, read_postings
+from weft.store.index_files.segments import IndexFolder, Manifest
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks

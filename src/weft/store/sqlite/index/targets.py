@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.read_index.hnsw import is_available
-from weft.store.read_index.segments import Manifest, Segment
+from weft.store.index_files.hnsw import is_available
+from weft.store.index_files.segments import Manifest, Segment
 from weft.store.relational.session import Namespace, Row, Session
 
 TargetKind: TypeAlias = Literal["vectors", "keywords", "entities"]

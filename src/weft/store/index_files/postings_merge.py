@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import share_of_bound, term_scores
-from weft.store.read_index.chunk_ids import pack_ids
-from weft.store.read_index.postings_file import MAX_CODE, PostingArrays, create_postings_file, term_hash
+from weft.store.index_files.chunk_ids import pack_ids
+from weft.store.index_files.postings_file import MAX_CODE, PostingArrays, create_postings_file, term_hash
 from weft.store.relational.json_columns import read_object
 
 MAX_SLICE_POSTINGS = 1 << 21

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Vector
-from weft.store.read_index.chunk_ids import ChunkIds, unpack_ids
+from weft.store.index_files.chunk_ids import ChunkIds, unpack_ids
 
 CONNECTIVITY = 16
 """

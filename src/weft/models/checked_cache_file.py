@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import apsw
 
 from weft.errors import StoreUnavailable
-from weft.private_files import make_private_file, make_private_folder
+from weft.system.private_files import make_private_file, make_private_folder
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def entry_checksum(*values: object) -> bytes:
     return hasher.digest()
 
 
-class CacheDatabase:
+class CheckedCacheFile:
     """A connection to a cache file, opened on first use. Thread-safe: one call at a time."""
 
     def __init__(

@@ -42,8 +42,8 @@ from typing import Any
 import apsw
 
 from weft.errors import StoreUnavailable
-from weft.private_files import make_private_folder
 from weft.store.shared.file_checks import check_files
+from weft.system.private_files import make_private_folder
 
 FORMAT_VERSION = 4
 

@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.read_index.segments import SegmentFile
+from weft.store.index_files.segments import SegmentFile
 
 Content: TypeAlias = NDArray[np.uint8]
 

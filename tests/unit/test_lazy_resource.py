@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from weft.deferred import DeadlinePassed, Deferred
+from weft.system.lazy_resource import DeadlinePassed, LazyResource
 
 
 def test_a_value_is_made_once_by_whichever_thread_asks_first():
@@ -16,9 +16,9 @@ def test_a_value_is_made_once_by_whichever_thread_asks_first():
         made.append(object())
         return made[-1]
 
-    deferred, found = Deferred(make), []
-    assert deferred.state == "unstarted"
-    threads = [threading.Thread(target=lambda: found.append(deferred.get())) for _ in range(3)]
+    resource, found = LazyResource(make), []
+    assert resource.state == "unstarted"
+    threads = [threading.Thread(target=lambda: found.append(resource.get())) for _ in range(3)]
     for thread in threads:
         thread.start()
     go_on.set()
@@ -26,23 +26,23 @@ def test_a_value_is_made_once_by_whichever_thread_asks_first():
         thread.join(60)
 
     assert found == made * 3
-    assert (deferred.state, deferred.error) == ("ready", None)
+    assert (resource.state, resource.error) == ("ready", None)
 
 
 def test_a_deadline_passes_for_all_waiters_of_one_attempt():
     """The attempt goes on, and its value is there later."""
     go_on, done = threading.Event(), threading.Event()
-    deferred = Deferred(lambda: go_on.wait(60), on_done=done.set)
+    resource = LazyResource(lambda: go_on.wait(60), on_done=done.set)
     with pytest.raises(DeadlinePassed):
-        deferred.get_within(0.01)
+        resource.get_within(0.01)
     with pytest.raises(DeadlinePassed):
-        deferred.get_within(60)
-    assert deferred.state == "loading"
+        resource.get_within(60)
+    assert resource.state == "loading"
     go_on.set()
 
     assert done.wait(60)
-    assert deferred.state == "ready"
-    assert deferred.get_within(0) is deferred.get() is True
+    assert resource.state == "ready"
+    assert resource.get_within(0) is resource.get() is True
 
 
 def test_a_failure_is_kept_until_the_next_attempt():
@@ -55,17 +55,17 @@ def test_a_failure_is_kept_until_the_next_attempt():
             raise outcome
         return outcome
 
-    deferred = Deferred(make)
+    resource = LazyResource(make)
     with pytest.raises(ValueError, match="first"):
-        deferred.get()
-    assert (deferred.state, str(deferred.error)) == ("failed", "first")
+        resource.get()
+    assert (resource.state, str(resource.error)) == ("failed", "first")
     with pytest.raises(OSError, match="second"):
-        deferred.get_within(60)
+        resource.get_within(60)
     with pytest.raises(ValueError, match="third"):
-        deferred.get()
+        resource.get()
 
-    assert deferred.get() == "made"
-    assert (deferred.state, deferred.error) == ("ready", None)
+    assert resource.get() == "made"
+    assert (resource.state, resource.error) == ("ready", None)
 
 
 def test_an_interrupted_attempt_leaves_nobody_waiting():
@@ -77,12 +77,12 @@ def test_an_interrupted_attempt_leaves_nobody_waiting():
             raise outcomes.pop(0)
         return outcomes[0]
 
-    deferred = Deferred(make)
+    resource = LazyResource(make)
     with pytest.raises(KeyboardInterrupt):
-        deferred.get()
+        resource.get()
 
-    assert deferred.state == "failed"
-    assert deferred.get() == "made"
+    assert resource.state == "failed"
+    assert resource.get() == "made"
 
 
 def test_a_system_without_threads_is_a_failure(monkeypatch):
@@ -93,9 +93,9 @@ def test_a_system_without_threads_is_a_failure(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     done = []
-    deferred = Deferred(lambda: 1, on_done=lambda: done.append(True))
+    resource = LazyResource(lambda: 1, on_done=lambda: done.append(True))
     with pytest.raises(RuntimeError, match="new thread"):
-        deferred.get_within(60)
+        resource.get_within(60)
 
-    assert (deferred.state, done) == ("failed", [True])
-    assert deferred.get() == 1
+    assert (resource.state, done) == ("failed", [True])
+    assert resource.get() == 1

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.read_index.chunk_ids import ID_TYPE
+from weft.store.index_files.chunk_ids import ID_TYPE
 
 MAX_CODE = 255
 

@@ -24,7 +24,7 @@ class DeadlinePassed(Exception):
     """The resource was not ready in time. It is still loading."""
 
 
-class Deferred(Generic[Value]):
+class LazyResource(Generic[Value]):
     """
     The value of `make`, shared by threads. At most one thread calls `make` at a time.
 
@@ -34,7 +34,7 @@ class Deferred(Generic[Value]):
     """
 
     def __init__(
-        self, make: Callable[[], Value], *, name: str = "weft-deferred", on_done: Callable[[], None] = lambda: None
+        self, make: Callable[[], Value], *, name: str = "weft-load", on_done: Callable[[], None] = lambda: None
     ) -> None:
         self._make = make
         self._name = name

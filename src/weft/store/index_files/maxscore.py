@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import length_drift, share_of_bound, term_scores
-from weft.store.read_index.postings_file import MAX_CODE, PostingArrays, TermPostings
+from weft.store.index_files.postings_file import MAX_CODE, PostingArrays, TermPostings
 
 MIN_PROBED_CHUNKS = 1_024
 """Minimum number of chunks from which the threshold is estimated; they contain the terms with the highest bounds."""
