@@ -98,21 +98,20 @@ def questions(seed):
 
 def exact_vectors(database, vector, *, limit=10, where=EVERYTHING):
     with database._connections.read() as db:
-        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
-        return vectors.search(db, db.namespace_key("default"), vector, model=model, limit=limit, where=where).hits
+        found = db.namespace("default")
+        return vectors.search(db, found.key, vector, model=found.active.number, limit=limit, where=where).hits
 
 
 def exact_keywords(database, terms, *, limit=10, where=EVERYTHING):
     with database._connections.read() as db:
-        namespace, _, total, length = db.run("find_namespace", {"name": "default"})[0]
-        asked = {"limit": limit, "where": where, "total": total, "mean_length": length / total}
-        return search_postings(db, namespace, terms, **asked)
+        found = db.namespace("default")
+        asked = {"limit": limit, "where": where, "total": found.chunks, "mean_length": found.length / found.chunks}
+        return search_postings(db, found.key, terms, **asked)
 
 
 def exact_entities(database, vector, *, limit=5):
     with database._connections.read() as db:
-        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
-        return vectors.search_facts(db, vector, model=model, limit=limit)
+        return vectors.search_facts(db, vector, model=db.namespace("default").active.number, limit=limit)
 
 
 def same(database, seeds=range(3), *, where=EVERYTHING):

@@ -20,6 +20,7 @@ from weft.store.postgres import citus, schema, vector_indexes, vectors
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.failures import failed_node
 from weft.store.postgres.session import PostgresSession
+from weft.store.relational.session import NO_VALUES
 from weft.text.ids import document_id
 
 SECRET = "hunter2hunter2"
@@ -196,14 +197,20 @@ REMOTE = "connection to the remote node postgres@worker1:5432 failed with the fo
 @pytest.fixture
 def dead_node(monkeypatch):
     """A node of a cluster that does not answer for the namespace `other`."""
-    execute = PostgresSession._execute
+    run, bind, bound = PostgresSession.run, PostgresSession.bind, {}
 
-    def failing(self, name, values, *, dimension=0):
-        if (self._snapshot and self._snapshot._bound == "other") or (name == "list_namespaces" and self._has_citus):
+    def noting(self, namespace):
+        bind(self, namespace)
+        bound[self] = namespace
+
+    def failing(self, name, values=NO_VALUES, *, dimension=0):
+        is_dead = self.is_snapshot and bound.get(self) == "other"
+        if is_dead or (name == "list_namespaces" and self._has_citus):
             raise psycopg.errors.ConnectionFailure(REMOTE)
-        return execute(self, name, values, dimension=dimension)
+        return run(self, name, values, dimension=dimension)
 
-    monkeypatch.setattr(PostgresSession, "_execute", failing)
+    monkeypatch.setattr(PostgresSession, "bind", noting)
+    monkeypatch.setattr(PostgresSession, "run", failing)
 
 
 def test_a_dead_node_is_named_and_the_others_answer(database, store, dead_node):
@@ -338,16 +345,20 @@ def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, 
 
 def cut(monkeypatch, dsn, name, *, times=1):
     """Let the server end the connection just before the statement called `name`; return how often it was run."""
-    run, ran = PostgresSession.run, []
+    ran = []
 
-    def run_cut(self, asked, *arguments, **options):
-        if asked == name:
-            ran.append(name)
-            if len(ran) <= times:
-                end(dsn, self._db.info.backend_pid)
-        return run(self, asked, *arguments, **options)
+    def ending(method):
+        def run_cut(self, asked, *arguments, **options):
+            if asked == name:
+                ran.append(name)
+                if len(ran) <= times:
+                    end(dsn, self._db.info.backend_pid)
+            return method(self, asked, *arguments, **options)
 
-    monkeypatch.setattr(PostgresSession, "run", run_cut)
+        return run_cut
+
+    for method in (PostgresSession.run, PostgresSession.run_many):
+        monkeypatch.setattr(PostgresSession, method.__name__, ending(method))
     return ran
 
 

@@ -41,18 +41,16 @@ def database(postgres_dsn):
 def sent(monkeypatch):
     """Names of the statements that sessions send."""
     names = []
-    execute, run_binary = PostgresSession._execute, PostgresSession.run_binary
 
-    def recording(self, name, values, *, dimension=0):
-        names.append(name)
-        return execute(self, name, values, dimension=dimension)
+    def record(method):
+        def recording(self, name, *arguments, **options):
+            names.append(name)
+            return method(self, name, *arguments, **options)
 
-    def recording_binary(self, name, values):
-        names.append(name)
-        return run_binary(self, name, values)
+        return recording
 
-    monkeypatch.setattr(PostgresSession, "_execute", recording)
-    monkeypatch.setattr(PostgresSession, "run_binary", recording_binary)
+    for method in (PostgresSession.run, PostgresSession.run_binary, PostgresSession.run_many):
+        monkeypatch.setattr(PostgresSession, method.__name__, record(method))
     return names
 
 
@@ -72,81 +70,29 @@ def test_a_snapshot_reads_namespace_model_and_terms_once(database, sent):
             assert keyword(store, "fox") == keyword(store, "default fox")
             assert store.search_vector(unit(1, 0, 0), limit=5, where=EVERYTHING).hits
             assert [model.name for model in store.models()] == [MODEL.name] and store.calibration() is None
-            assert not store.graph.has_entities() and not store.facts.has_links()
-        assert sent.count("namespace_summary") == 1
-        assert not {"find_namespace", "list_models", "find_calibration", "has_entities", "has_fact_links"} & set(sent)
+        assert sent.count("find_namespace") == 1
         assert sent.count("first_postings") == 2 and sent.count("bind_namespace") == (0 if IS_CITUS else 1)
         assert keyword(other, "default fox") != keyword(store, "default fox")
-    assert sent.count("namespace_summary") == 2
+    assert sent.count("find_namespace") == 2
     store.delete([document_id("default", "a.md")])
     assert keyword(store, "fox") == []
 
 
 def test_new_documents_and_chunks_are_sent_together(database, sent):
-    """Documents that are stored, or written twice at once, are sent one by one. No number is used twice."""
+    """Documents that are stored, or written twice at once, are sent after the others. No number is used twice."""
     store = database.store("default")
     store.write_model(MODEL)
     many = [make_batch(f"{n}.md", [f"fox {n} {side}" for side in range(30)]) for n in range(3)]
     store.write(*many)
-    assert sent.count("draw_numbers") <= 5 and not {"write_document", "write_chunk"} & set(sent)
+    assert [sent.count(name) for name in ("draw_numbers", "write_document", "write_chunk")] == [1, 1, 1]
     sent.clear()
     again = make_batch("1.md", ["fox 1 0", "axolotl"])
     store.write(again, make_batch("3.md", ["owl"]), make_batch("3.md", ["owl", "elk"]))
-    assert sent.count("write_document") == 2
+    assert sent.count("write_document") == 3
     found = [store.find_chunks(document_id("default", f"{n}.md")) for n in range(4)]
     assert [len(chunks) for chunks in found] == [30, 2, 30, 2]
     assert len(store.search_keyword(["fox"], limit=100, where=EVERYTHING).hits) == 61
     assert len(keyword(store, "axolotl")) == 1
-
-
-def test_a_vector_search_runs_while_keywords_are_scored(database, sent, monkeypatch):
-    """The rankings are those of separate searches, also if another vector, nothing or something else follows."""
-    store = database.store("default")
-    store.write_model(MODEL)
-    made = {"quick fox": unit(1, 0, 0), "slow fox": unit(0, 1, 0), "axolotl": unit(1, 1, 0)}
-    store.write(make_batch("a.md", list(made), vectors=made))
-    asked, other = {"limit": 2, "where": EVERYTHING}, unit(0, 0.1, 1)
-    near = store.search_vector(unit(1, 0, 0), **asked)
-    for is_large in (False, True):
-        monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0 if is_large else 100)
-        sent.clear()
-        with store.reading():
-            store.expect_vector(unit(1, 0, 0), **asked)
-            assert keyword(store, "fox") == keyword(store, "fox") != []
-            assert store.search_vector(unit(1, 0, 0), **asked).hits == near.hits
-            assert not {"search_vector", "search_vector_index"} & set(sent) or IS_CITUS
-            assert store.search_vector(other, **asked).hits != near.hits
-        with store.reading():
-            store.expect_vector(unit(1, 0, 0), **asked)
-            assert keyword(store, "axolotl")
-            assert store.search_vector(other, **asked).hits != near.hits
-        with store.reading():
-            store.expect_vector(unit(1, 0, 0), **asked)
-            assert keyword(store, "fox") and store.stats().chunks == 3
-            store.expect_vector(other, **asked)
-            assert keyword(store, "quick")
-    with store.reading():
-        store.expect_vector(unit(1, 0, 0), **asked)
-    assert store.search_vector(unit(1, 0, 0), **asked).hits == near.hits
-
-
-@pytest.mark.skipif(IS_CITUS, reason="statements are not sent ahead")
-def test_a_failure_of_a_statement_sent_ahead_ends_the_transaction(database, monkeypatch):
-    """Whether its rows are wanted or not; the connection is used again."""
-    store = database.store("default")
-    store.write_model(MODEL)
-    store.write(make_batch("a.md", ["fox"]))
-    broken = vectors.Statement(
-        "search_fact_vectors", {"namespace": "default", "model": 1, "vector": "x", "limit": 1}, 0
-    )
-    with monkeypatch.context() as patched:
-        patched.setattr(vectors, "unfiltered", lambda *a, **k: broken)
-        for following in (lambda: store.stats(), lambda: None):
-            with pytest.raises(InputError), store.reading():
-                store.expect_vector(unit(1, 0, 0), limit=1, where=EVERYTHING)
-                keyword(store, "fox")
-                following()
-    assert keyword(store, "fox")
 
 
 @pytest.mark.parametrize("most", [0, terms.MAX_TABLE_SIZE])
@@ -391,7 +337,8 @@ def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
     for postings, margin, cost in ((4096, 50, 9), (20, 0, 9), (1, 0, 0), (1, 0, 2), (20, 50, 0), (40, 0, 99)):
-        monkeypatch.setattr(terms, "_max_first_postings", lambda db, namespace, most=postings: most)
+        monkeypatch.setattr(terms, "MIN_FIRST_POSTINGS", postings)
+        monkeypatch.setattr(terms, "FIRST_POSTINGS_SHARE", 0)
         monkeypatch.setattr(terms, "POSTINGS_PER_ROW", cost)
         monkeypatch.setattr(terms, "EXTRA_CANDIDATES", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:

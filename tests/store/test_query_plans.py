@@ -16,6 +16,7 @@ WHOLE = {
     "all_postings": "check",
     "count_unnumbered_terms": "check",
     "number_missing_terms": "repair",
+    "draw_numbers": "the last row",
     "all_headings_and_terms": "check",
     "all_terms": "check",
     "all_keys": "check",

@@ -26,7 +26,7 @@ from indexed import (
 
 from weft.records import Filter
 from weft.store.index_files.hnsw import EARLY_STRIDE, arrange, make_graph
-from weft.store.sqlite import session, vectors
+from weft.store.sqlite import ports, vectors
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import builder
 from weft.store.sqlite.index import reader as index_reader
@@ -70,7 +70,7 @@ def test_indexes_return_the_results_of_a_scan(database, monkeypatch):
     assert search_methods(database) == [described.format(what) for what in ("vectors", "chunks", "vectors")]
     monkeypatch.setattr(vectors, "search", None)
     monkeypatch.setattr(vectors, "search_facts", None)
-    monkeypatch.setattr(session, "search_postings", None)
+    monkeypatch.setattr(ports, "search_postings", None)
     store = database.store("default")
     ranking = store.search_vector(direction(0), limit=10, where=EVERYTHING)
     assert ranking.count == 200
@@ -212,11 +212,11 @@ def test_uncommitted_rows_never_reach_an_index(database):
     populate(database)
     catch_up(database)
     with pytest.raises(ZeroDivisionError), connections.write() as db:
-        namespace = db.namespace_key("default")
+        namespace, found = db.namespace_key("default"), db.namespace("default")
         chunk = db.one("chunk_numbers", {"namespace": namespace, "ids": json.dumps([hit(store)])})
         assert chunk
         db.run("delete_terms", {"namespace": namespace})
-        assert db.search_keyword(namespace, ["alpha"], limit=3, where=EVERYTHING, chunks=200, length=2000).hits
+        assert db.keywords.best(found, ["alpha"], limit=3, where=EVERYTHING).hits
         raise ZeroDivisionError
     store.write(batch("new", [77]))
     same(database)

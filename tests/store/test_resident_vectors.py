@@ -76,8 +76,8 @@ def test_mean_and_deviation_are_those_of_all_vectors(database):
     some = ask(database, vector, where=Filter(source_prefix="note 1"))
     assert (whole.mean, whole.deviation, whole.count) == (some.mean, some.deviation, some.count)
     with database._connections.read() as db:
-        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
-        scanned = vectors.search(db, db.namespace_key("default"), vector, model=model, limit=1, where=EVERYTHING)
+        found = db.namespace("default")
+        scanned = vectors.search(db, found.key, vector, model=found.active.number, limit=1, where=EVERYTHING)
     assert whole.mean == pytest.approx(scanned.mean, abs=1e-6)
     assert whole.deviation == pytest.approx(scanned.deviation, abs=1e-6)
 

@@ -26,7 +26,6 @@ BY_NAME = {
     "try_namespace": "asked before it is known to exist",
     "write_namespace": "makes it",
     "delete_namespace": "asked by whoever has nothing but its name",
-    "find_calibration": "asked by whoever has nothing but its name",
 }
 """Statements to which the namespace is `:name`, as it is to those of SQLite."""
 
@@ -96,7 +95,6 @@ ONLY_POSTGRES = {
     "append_postings": "postings of many terms in one statement",
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",
-    "draw_numbers": "rows of many documents are sent together",
     "count_term": "postings of many terms in one statement",
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",
@@ -104,7 +102,6 @@ ONLY_POSTGRES = {
     "has_content": "list_namespaces sees no table but that of the namespaces",
     "limit_statements": "a lock on another node",
     "lock_namespace": "a namespace has one writer, not the whole database",
-    "namespace_summary": "a statement for each would cost a journey to the server",
     "postings_at": "postings of many terms in one statement",
     "postings_of": "postings of many terms in one statement",
     "sample_vectors": "an index does not see every vector",
@@ -115,8 +112,6 @@ ONLY_POSTGRES = {
     "set_index_candidates": "by an index",
     "search_vector_index": "by an index",
     "try_namespace": "a namespace has one writer, not the whole database",
-    "write_chunk_at": "rows of many documents are sent together",
-    "write_document_at": "rows of many documents are sent together",
 }
 
 OWN_VALUES = {

@@ -63,8 +63,6 @@ def search_channels(query: Query, channels: frozenset[str], search: SearchContex
     vector = query.vector if "vector" in channels else None
     if "keyword" in channels or (query.degraded and query.vector is None):
         with search.stopwatch.stage("keyword"):
-            if vector is not None:
-                store.expect_vector(vector, limit=limit, where=where)
             by_keyword["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
     if vector is not None:
         with search.stopwatch.stage("vector"):

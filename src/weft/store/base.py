@@ -128,9 +128,6 @@ class StoreReader(Protocol):
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         """Rank chunks by cosine under the active embedder, best first; ties go to the smaller id."""
 
-    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
-        """Note that `search_vector` with these arguments follows inside `reading`; a server may begin with it."""
-
     def search_keyword(
         self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
     ) -> Ranking:

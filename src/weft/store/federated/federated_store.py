@@ -213,11 +213,6 @@ class FederatedStore:
             limit=limit,
         )
 
-    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
-        for member in self._members():
-            if not member.hidden.chunks:  # else another limit may be asked for
-                member.store.expect_vector(vector, limit=limit, where=member.own_filter(where))
-
     def search_keyword(
         self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
     ) -> Ranking:

@@ -410,9 +410,6 @@ class MemoryStore:
         hits = self._best(cosines, limit=limit, where=where)
         return Ranking(hits=hits, mean=float(values.mean()), deviation=float(values.std()), count=len(values))
 
-    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
-        """Do nothing: this process searches."""
-
     def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
         items = self._content.chunks.values()
         return KeywordStatistics(

@@ -31,7 +31,7 @@ from weft.store.postgres.failures import (
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
-from weft.store.relational.session import read_models
+from weft.store.relational.session import NamespaceRow
 
 logger = logging.getLogger(__name__)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the pool logs the same error that is raised
@@ -88,8 +88,8 @@ class Connections:
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
         self._indexed_chunk_dimensions: set[int] = set()
-        self._growth: dict[str, int] = {}
-        """Chunks to be written until the next refresh of the statistics, by namespace."""
+        self._analyzed: dict[str, int] = {}
+        """Chunks at the last refresh of the statistics, by namespace."""
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -140,15 +140,13 @@ class Connections:
             if is_locking:
                 self._lock_namespace(session, namespace)
             yield session
-            generation = _generation(session, namespace) if is_locking and self._replica else None
-            is_grown = self._has_grown(session, namespace)
-            has_to_index = not defer_indexes and session.total_chunks > vectors.MAX_EXACT_ROWS
-            dimensions = self._unindexed_dimensions(session, namespace) if has_to_index else set()
-        if generation is not None:
+            found = session.namespace(namespace) if is_locking else None
+        if is_locking and self._replica:
             # A dropped namespace may be created again with smaller generations: never read it from the replica.
-            self._written_generations[namespace] = (
-                max(generation, self._written_generations.get(namespace, 0)) if generation else math.inf
-            )
+            written = self._written_generations.get(namespace, 0)
+            self._written_generations[namespace] = max(found.generation, written) if found else math.inf
+        is_grown = self._has_grown(namespace, found.chunks) if found else False
+        dimensions = set() if found is None or defer_indexes else self._unindexed_dimensions(found)
         if dimensions:
             self._try_index_chunks(dimensions)
         if is_grown and not self.has_citus:  # there, each node analyses its shards by itself
@@ -176,16 +174,12 @@ class Connections:
                 raise  # a shorter limit of the server
             raise writer_busy(self.where, namespace, MAX_LOCK_SECONDS) from error
 
-    def _has_grown(self, session: PostgresSession, namespace: str) -> bool:
-        """Return True if the planner's statistics are outdated after this transaction."""
-        if session.added_chunks <= 0:
-            return False
-        left = self._growth.get(namespace, MIN_ANALYZED_CHUNKS) - session.added_chunks
-        is_grown = left <= 0
-        if is_grown:
-            rows = session.run("find_namespace", {"name": namespace})
-            left = max(MIN_ANALYZED_CHUNKS, *(chunks for _, _, chunks, _ in rows))
-        self._growth[namespace] = left
+    def _has_grown(self, namespace: str, chunks: int) -> bool:
+        """Return True if the planner's statistics are outdated now that a namespace has so many chunks."""
+        analyzed = self._analyzed.setdefault(namespace, 0)
+        is_grown = chunks >= analyzed + max(MIN_ANALYZED_CHUNKS, analyzed)
+        if is_grown or chunks < analyzed:
+            self._analyzed[namespace] = chunks
         return is_grown
 
     def pack(self) -> None:
@@ -204,19 +198,19 @@ class Connections:
         if self._current is not None:
             return
         with self._read(namespace) as session:
-            rows = session.run("find_namespace", {"name": namespace})
-            is_large = any(chunks > vectors.MAX_EXACT_ROWS for _, _, chunks, _ in rows)
-            dimensions = self._unindexed_dimensions(session, namespace) if is_large else set()
-        if dimensions:
+            found = session.namespace(namespace)
+        if found and (dimensions := self._unindexed_dimensions(found)):
             self._index_chunks(dimensions)
 
-    def _unindexed_dimensions(self, session: PostgresSession, namespace: str) -> set[int]:
+    def _unindexed_dimensions(self, found: NamespaceRow) -> set[int]:
         """
         Return the dimensions of a large namespace for which there may be no index of chunk vectors.
 
         Small namespaces are searched exactly. An index would take half of the server's time of their writes.
         """
-        dimensions = {row.model.dimension for row in read_models(session, namespace)}
+        if found.chunks <= vectors.MAX_EXACT_ROWS:
+            return set()
+        dimensions = {row.model.dimension for row in found.models}
         return dimensions - self._indexed_chunk_dimensions
 
     def _try_index_chunks(self, dimensions: set[int]) -> None:
@@ -292,9 +286,6 @@ class Connections:
                 self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
-                    if begin == BEGIN_WRITE:
-                        session.send_new_rows()
-                session.end_sent()
                 is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
             except psycopg.Error as error:
@@ -305,8 +296,6 @@ class Connections:
                 raise
             finally:
                 self._local.session = None
-                with suppress(psycopg.Error):
-                    session.end_sent()
                 _roll_back(db)
 
     def _session(self, db: psycopg.Connection[TupleRow], begin: str) -> PostgresSession:
@@ -374,9 +363,8 @@ class Connections:
 
 def _generation(session: PostgresSession, namespace: str) -> float:
     """Return the generation of a namespace, which grows with every write; 0 for an unknown namespace."""
-    rows = session.run("find_namespace", {"name": namespace})
-    _, generation, *_ = rows[0] if rows else ("", 0)
-    return float(generation)
+    found = session.namespace(namespace)
+    return float(found.generation) if found else 0.0
 
 
 def _begin(pool: ConnectionPool[psycopg.Connection[TupleRow]], begin: str) -> psycopg.Connection[TupleRow]:

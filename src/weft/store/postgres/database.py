@@ -13,7 +13,6 @@ from weft.store.postgres.connect import Connections
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
-from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
 
 logger = logging.getLogger(__name__)
@@ -97,7 +96,7 @@ class PostgresDatabase:
 
     def _check_namespace(self, name: str) -> list[Problem]:
         with self._connections.scan(name) as db:
-            found = find_namespace(db, name)
+            found = db.namespace(name)
             return find_problems(db, name, name, chunks=found.chunks, length=found.length) if found else []
 
     def compare(self) -> list[Problem]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from weft.records import Filter
 from weft.store.relational.filters import bind
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import NamespaceRow, Session
 
 MAX_KEPT_FILTERS = 16
 """Filters whose chunks a process keeps."""
@@ -46,24 +46,23 @@ class FilterSession(Session, Protocol):
     """Transaction that keeps the chunks of filters."""
 
     kept_filters: KeptFilters
+    is_snapshot: bool
 
-    def state_of(self, namespace: Namespace) -> Hashable: ...
 
-
-def filter_chunks(db: FilterSession, namespace: Namespace, where: Filter) -> AllowedChunks:
+def filter_chunks(db: FilterSession, found: NamespaceRow, where: Filter) -> AllowedChunks:
     """Return the chunks that pass a filter. A filter with labels starts at the index of labels."""
-    values = {"namespace": namespace, **bind(where)}
+    values = {"namespace": found.key, **bind(where)}
     name = "filter_chunks"
     if where.metadata:
         name = "filter_chunks_by_label"
         values["is_plain"] = not (where.documents or where.source_prefix)
-    key = (state, *sorted(values.items())) if (state := db.state_of(namespace)) else None
+    key = (found.number, found.generation, *sorted(values.items())) if db.is_snapshot else None
     if kept := db.kept_filters.get(key):
         return kept
     ((total, array),) = db.run(name, values)
-    found = AllowedChunks(total, array)
+    allowed = AllowedChunks(total, array)
     if key and total <= MAX_KEPT_CHUNKS:
-        db.kept_filters[key] = found
+        db.kept_filters[key] = allowed
         for oldest in list(db.kept_filters)[:-MAX_KEPT_FILTERS]:
             db.kept_filters.pop(oldest, None)
-    return found
+    return allowed

@@ -40,9 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import K1, ceiling, idf, term_scores
-from weft.records import Filter, Hit, Ranking
+from weft.records import Filter, Hit, KeywordStatistics, Ranking
 from weft.store.postgres.filters import FilterSession, filter_chunks
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import Namespace, NamespaceRow, Row, Session
 
 CHUNKS_PER_BLOCK = 4_096
 """Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
@@ -97,18 +97,27 @@ class Postings(NamedTuple):
 NO_POSTINGS = Postings((), (), b"")
 
 
-class _Session(FilterSession, Protocol):
+class KnownTerms(NamedTuple):
+    """Terms that a snapshot has read."""
+
+    counts: dict[str, int]
+    """Document frequencies, 0 for absent terms."""
+    postings: dict[str, Postings]
+    """Complete postings."""
+
+
+class TermSession(FilterSession, Protocol):
+    """Transaction that keeps terms."""
+
+    kept_terms: dict[Namespace, KnownTerms]
+
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
-
-    def known_terms(self, namespace: Namespace) -> dict[str, int]: ...
-
-    def known_postings(self, namespace: Namespace) -> dict[str, Postings]: ...
 
 
 class TermChanges:
     """Collects the changes of a transaction to the postings and applies them once."""
 
-    def __init__(self, db: _Session, *, namespace: Namespace) -> None:
+    def __init__(self, db: TermSession, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
@@ -165,29 +174,28 @@ class TermChanges:
 
 
 def search(
-    db: _Session,
-    namespace: Namespace,
+    db: TermSession,
+    found: NamespaceRow,
     query_terms: Sequence[str],
     *,
     limit: int,
     where: Filter,
-    total: int,
-    mean_length: float,
-    frequencies: Mapping[str, int] | None = None,
+    statistics: KeywordStatistics | None = None,
 ) -> Ranking:
-    """
-    Rank the chunks that pass a filter by BM25; ties by id.
-
-    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too.
-    """
-    terms = list(dict.fromkeys(query_terms))
-    counts, first = read_first(db, namespace, terms)
-    everywhere = counts if frequencies is None else frequencies
+    """Rank the chunks that pass a filter by BM25; ties by id. `statistics` are those of several namespaces."""
+    namespace, terms = found.key, list(dict.fromkeys(query_terms))
+    most = max(MIN_FIRST_POSTINGS, int(FIRST_POSTINGS_SHARE * found.chunks))
+    counts, first = read_first(db, namespace, terms, most=most)
+    everywhere, (total, length) = (
+        (counts, (found.chunks, found.length))
+        if statistics is None
+        else (statistics.counts, (statistics.chunks, statistics.length))
+    )
     idfs = {term: idf(everywhere.get(term, 0), total=total) for term in terms}
     known = _rarest_first(counts)
-    allowed = filter_chunks(db, namespace, where).ascending if where else None
-    scorer = _Scorer(idfs, mean_length=mean_length, allowed=allowed)
-    rarer = known[: _count_rarer(known, counts, most=_max_first_postings(db, namespace))]
+    allowed = filter_chunks(db, found, where).ascending if where else None
+    scorer = _Scorer(idfs, mean_length=length / total, allowed=allowed)
+    rarer = known[: _count_rarer(known, counts, most=most)]
     scorer.add(rarer, first)
     common = {term: counts[term] for term in known[len(rarer) :]}
     hits = _best_of_all(db, namespace, scorer, common, limit=limit) if common else _best(db, namespace, scorer, limit)
@@ -269,7 +277,7 @@ def _best(db: Session, namespace: Namespace, scorer: _Scorer, limit: int) -> tup
 
 
 def _best_of_all(
-    db: _Session, namespace: Namespace, scorer: _Scorer, common: Mapping[str, int], *, limit: int
+    db: TermSession, namespace: Namespace, scorer: _Scorer, common: Mapping[str, int], *, limit: int
 ) -> tuple[Hit, ...]:
     """Return the best chunks if terms with these frequencies, rarest first, have not been added."""
     tried = np.flatnonzero(scorer.scores >= score_at(limit, scorer.scores) - scorer.bound(common))
@@ -294,7 +302,7 @@ def _best_of_all(
 
 
 def _complete(
-    db: _Session,
+    db: TermSession,
     namespace: Namespace,
     scorer: _Scorer,
     terms: Sequence[str],
@@ -320,14 +328,23 @@ def _to_hits(found: Iterable[tuple[float, str]], *, limit: int) -> tuple[Hit, ..
     return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(ordered, start=1))
 
 
-def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+def known_terms(db: TermSession, namespace: Namespace) -> KnownTerms:
+    """Return the terms that a snapshot has read, to which more can be added. Other transactions keep none."""
+    known = KnownTerms({}, {})
+    return db.kept_terms.setdefault(namespace, known) if db.is_snapshot else known
+
+
+def count(db: TermSession, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
     """Return the number of chunks that contain each term; absent terms are left out."""
-    values = {"namespace": namespace, "terms": json.dumps(sorted(terms), ensure_ascii=False)}
-    return dict(db.run("term_counts", values)) if terms else {}
+    counts = known_terms(db, namespace).counts
+    if missing := {term for term in terms if term not in counts}:
+        values = {"namespace": namespace, "terms": json.dumps(sorted(missing), ensure_ascii=False)}
+        counts |= dict.fromkeys(missing, 0) | dict(db.run("term_counts", values))
+    return {term: counts[term] for term in terms if counts[term]}
 
 
 def find_chunks_with_terms(
-    db: _Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    db: TermSession, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
 ) -> dict[str, set[int]]:
     """
     Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
@@ -335,7 +352,7 @@ def find_chunks_with_terms(
     All postings of the group with the lowest document frequency are read, then only the blocks of the remaining
     chunks. A statement serves one group of every entry. A few postings are read at once.
     """
-    counts = db.count_terms(namespace, {term for groups in wanted.values() for group in groups for term in group})
+    counts = count(db, namespace, {term for groups in wanted.values() for group in groups for term in group})
     groups: dict[str, list[list[str]]] = {}
     for name, some in wanted.items():
         known = [[term for term in sorted(group) if term in counts] for group in some if group]
@@ -343,7 +360,7 @@ def find_chunks_with_terms(
             groups[name] = sorted(known, key=lambda group: sum(counts[term] for term in group))
     first = {term for known in groups.values() for term in known[0]}
     every = {term for known in groups.values() for group in known for term in group}
-    is_small = sum(counts[term] for term in every - db.known_postings(namespace).keys()) <= MAX_JOINT_POSTINGS
+    is_small = sum(counts[term] for term in every - known_terms(db, namespace).postings.keys()) <= MAX_JOINT_POSTINGS
     postings = _read_terms(db, namespace, sorted(every if is_small else first)) if first else {}
     found: dict[str, set[int]] = {name: set() for name in wanted}
     for name, known in groups.items():
@@ -365,7 +382,7 @@ def find_chunks_with_terms(
     return found
 
 
-def are_sound(db: _Session, namespace: Namespace) -> bool:
+def are_sound(db: TermSession, namespace: Namespace) -> bool:
     """Return True if the postings match the terms of the chunks."""
     changes = TermChanges(db, namespace=namespace)
     counts: Counter[str] = Counter()
@@ -378,7 +395,7 @@ def are_sound(db: _Session, namespace: Namespace) -> bool:
     return stored == changes.blocks() and dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
 
 
-def rebuild(db: _Session, namespace: Namespace) -> int:
+def rebuild(db: TermSession, namespace: Namespace) -> int:
     """Build the keyword index again from the terms of the chunks; return the number of chunks."""
     rows = db.run("all_terms", {"namespace": namespace})
     for name in ("delete_postings", "delete_terms"):
@@ -392,19 +409,18 @@ def rebuild(db: _Session, namespace: Namespace) -> int:
     return len(rows)
 
 
-def read_blocks(db: _Session, namespace: Namespace, wanted: Sequence[Block]) -> dict[Block, bytes]:
+def read_blocks(db: TermSession, namespace: Namespace, wanted: Sequence[Block]) -> dict[Block, bytes]:
     """Return the stored blocks among the wanted ones."""
     rows = db.run_binary("postings_at", {"namespace": namespace, **_columns(wanted)}) if wanted else []
     return {(term, block): entries for term, block, entries in rows}
 
 
 def read_first(
-    db: _Session, namespace: Namespace, terms: Sequence[str]
+    db: TermSession, namespace: Namespace, terms: Sequence[str], *, most: int
 ) -> tuple[dict[str, int], Mapping[str, Postings]]:
     """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""
-    known, postings = db.known_terms(namespace), db.known_postings(namespace)
+    known, postings = known_terms(db, namespace)
     missing = [term for term in terms if term not in known]
-    most = _max_first_postings(db, namespace)
     if missing:
         values = {"namespace": namespace, "terms": list(terms), "most": most}
         rows = db.run_binary("first_postings", values)
@@ -416,15 +432,9 @@ def read_first(
     return counts, _read_terms(db, namespace, rarer) if not missing else postings
 
 
-def _max_first_postings(db: Session, namespace: Namespace) -> int:
-    """Return the number of postings of the rarer terms that a query reads at once."""
-    ((_, _, chunks, _),) = db.run("find_namespace", {"name": namespace})
-    return max(MIN_FIRST_POSTINGS, int(FIRST_POSTINGS_SHARE * chunks))
-
-
-def _read_terms(db: _Session, namespace: Namespace, terms: Sequence[str]) -> dict[str, Postings]:
+def _read_terms(db: TermSession, namespace: Namespace, terms: Sequence[str]) -> dict[str, Postings]:
     """Return all postings of each term."""
-    known = db.known_postings(namespace)
+    known = known_terms(db, namespace).postings
     values = {"namespace": namespace, "terms": [term for term in terms if term not in known]}
     rows = db.run_binary("postings_of", values) if values["terms"] else []
     known |= {term: Postings(*columns) for term, *columns in rows}

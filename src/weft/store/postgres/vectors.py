@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from pgvector import Vector as PgVector
 
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.postgres.filters import AllowedChunks, FilterSession, filter_chunks
 from weft.store.postgres.terms import is_among
-from weft.store.relational.session import Namespace, Row
+from weft.store.relational.session import Namespace, NamespaceRow, Row
 from weft.store.shared.cosine_sample import CosineSample, summarise
 
 MAX_EXACT_ROWS = 20_000
@@ -41,16 +42,9 @@ Samples = dict[tuple[Namespace, int], tuple[int, CosineSample]]
 """Number of chunks and statistics of sampled vectors, by namespace and embedder."""
 
 
-class Statement(NamedTuple):
-    """A statement with its values."""
+class VectorSession(FilterSession, Protocol):
+    """Transaction that searches vectors."""
 
-    name: str
-    values: Mapping[str, Any]
-    dimension: int
-    """Dimension of the index that it uses; 0 if it uses none."""
-
-
-class _Session(FilterSession, Protocol):
     samples: Samples
 
     def run(self, name: str, values: Mapping[str, Any] = ..., *, dimension: int = 0) -> list[Row]: ...
@@ -58,20 +52,19 @@ class _Session(FilterSession, Protocol):
     def set_index_scan(self, *, candidates: int) -> None: ...
 
 
-def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
+def search(db: VectorSession, found: NamespaceRow, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
     """Rank the chunks that pass a filter by cosine."""
-    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+    namespace, total = found.key, found.chunks
     is_exact = total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS
-    if not where:
-        name, sent, dimension = unfiltered(db, namespace, vector, model=model, limit=limit)
-        rows = db.run(name, sent, dimension=dimension)
+    values = {"namespace": namespace, "model": model, "vector": PgVector(vector), "limit": limit}
+    allowed = filter_chunks(db, found, where) if where else None
+    if is_exact:
+        chunks = allowed.array if allowed else "{}"
+        rows = db.run("search_vector", {**values, "everything": allowed is None, "chunks": chunks})
+    elif allowed is None:
+        rows = _search_index(db, "search_vector_index", values, limit=limit, dimension=len(vector))
     else:
-        values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-        allowed = filter_chunks(db, namespace, where)
-        if is_exact:
-            rows = db.run("search_vector", {**values, "everything": False, "chunks": allowed.array})
-        else:
-            rows = _search_filtered(db, values, allowed, total=total, dimension=len(vector))
+        rows = _search_filtered(db, values, allowed, total=total, dimension=len(vector))
     if is_exact:
         return _with_statistics(rows)
     hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
@@ -79,7 +72,7 @@ def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, li
 
 
 def _search_filtered(
-    db: _Session, values: Mapping[str, Any], allowed: AllowedChunks, *, total: int, dimension: int
+    db: VectorSession, values: Mapping[str, Any], allowed: AllowedChunks, *, total: int, dimension: int
 ) -> list[Row]:
     """
     Return the nearest chunks that pass a filter, in a large namespace.
@@ -100,72 +93,51 @@ def _search_filtered(
     return db.run("search_vector_among", {**values, "chunks": allowed.array})
 
 
-def unfiltered(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int) -> Statement:
-    """Return the statement of a search without a filter."""
-    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
-    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
-        return Statement("search_vector", {**values, "everything": True, "chunks": "{}"}, 0)
-    return _index_search(db, "search_vector_index", values, limit=limit, dimension=len(vector))
-
-
-def describe(db: _Session, namespace: Namespace) -> str:
-    """Return the search method of chunk vectors."""
-    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+def describe(total: int) -> str:
+    """Return the search method of this number of vectors."""
     return "exact" if total <= MAX_EXACT_ROWS else "server index"
 
 
-def describe_facts(db: _Session, namespace: Namespace) -> str:
-    """Return the search method of fact entities."""
-    ((_, entities),) = db.run("count_facts", {"namespace": namespace})
-    return "exact" if entities <= MAX_EXACT_ROWS else "server index"
-
-
 def search_facts(
-    db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
+    db: VectorSession, namespace: Namespace, vector: Vector, *, model: int, limit: int, total: int
 ) -> list[tuple[str, float]]:
-    """Return the keys of the nearest fact entities with their cosines."""
-    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    ((_, entities),) = db.run("count_facts", {"namespace": namespace})
-    if entities <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
+    """Return the keys of the nearest of `total` fact entities with their cosines."""
+    values = {"namespace": namespace, "model": model, "vector": PgVector(vector), "limit": limit}
+    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         return [(key, score) for key, score in db.run("search_fact_vectors", values)]
     rows = _search_index(db, "search_fact_vectors_index", values, limit=limit, dimension=len(vector))
     return [(key, score) for key, score in rows]
 
 
 def search_fact_texts(
-    db: _Session, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+    db: VectorSession, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int, total: int
 ) -> list[tuple[str, float]]:
-    """Return the ids of the nearest facts valid at a time, with their cosines."""
-    values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "at": at, "limit": limit}
-    ((facts, _),) = db.run("count_facts", {"namespace": namespace})
-    if facts <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
+    """Return the ids of the nearest of `total` facts valid at a time, with their cosines."""
+    values = {"namespace": namespace, "model": model, "vector": PgVector(vector), "at": at, "limit": limit}
+    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         return [(id, score) for id, score in db.run("search_fact_texts", values)]
     rows = _search_index(db, "search_fact_texts_index", values, limit=limit, dimension=len(vector))
     return [(id, score) for id, score in rows]
 
 
-def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
-    name, sent, _ = _index_search(db, statement, values, limit=limit, dimension=dimension)
-    return db.run(name, sent, dimension=dimension)
-
-
-def _index_search(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> Statement:
-    """Return the statement of an index search, after setting the size of its scan."""
+def _search_index(
+    db: VectorSession, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int
+) -> list[Row]:
+    """Run an index search after setting the size of its scan."""
     candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
     db.set_index_scan(candidates=candidates)
-    return Statement(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension)
+    return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
 
 
 def _with_sample(
-    db: _Session, namespace: Namespace, vector: Vector, hits: tuple[Hit, ...], *, model: int, total: int
+    db: VectorSession, namespace: Namespace, vector: Vector, hits: tuple[Hit, ...], *, model: int, total: int
 ) -> Ranking:
     """Return a ranking whose mean and deviation are those of a sample."""
     mean, deviation = _sample(db, namespace, model=model, total=total).estimate(vector)
     return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
 
 
-def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> CosineSample:
+def _sample(db: VectorSession, namespace: Namespace, *, model: int, total: int) -> CosineSample:
     """
     Return the statistics of a sample of the vectors of a namespace.
 
@@ -180,7 +152,7 @@ def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> Co
             "limit": 2 * SAMPLE_VECTORS,
         }
         rows = db.run("sample_vectors", values)
-        found = np.array([db.unpack(vector) for (vector,) in rows], dtype=np.float32)
+        found = np.array([db.vectors.unpack(vector) for (vector,) in rows], dtype=np.float32)
         found /= np.linalg.norm(found, axis=1, keepdims=True)  # rounding to float16 changes the length
         sample = summarise(found)
         db.samples[namespace, model] = (total, sample)

@@ -15,8 +15,8 @@ WHAT = "the fitted calibration"
 
 def read_calibration(db: Session, namespace: str) -> Calibration | None:
     """Return the calibration of the active embedder of the namespace with this name, or None."""
-    value = db.one("find_calibration", {"name": namespace})
-    return parse_calibration(value) if value else None
+    found = db.namespace(namespace)
+    return parse_calibration(found.calibration) if found and found.calibration else None
 
 
 def write_calibration(db: Session, namespace: Namespace, calibration: Calibration | None) -> None:

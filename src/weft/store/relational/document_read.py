@@ -22,7 +22,7 @@ def read_batches(
     vectors: dict[int, Vector] = {}
     if active is not None:
         found = db.run("chunk_vectors", {**numbers, "model": active.number})
-        vectors = {number: db.unpack_half(vector) for number, vector in found}
+        vectors = {number: db.vectors.unpack_half(vector) for number, vector in found}
     chunk_ids = [id for _, _, id, *_ in rows]
     names = read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
     chunks: dict[str, list[IndexedChunk]] = defaultdict(list)
@@ -60,7 +60,7 @@ def read_name_vectors(
         return {}
     values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "model": model}
     rows = db.run("name_vectors", values)
-    vectors = db.unpack_names([vector for _, _, vector in rows])
+    vectors = db.vectors.unpack_names([vector for _, _, vector in rows])
     return {(id, key): vector for (id, key, _), vector in zip(rows, vectors, strict=True)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
@@ -14,8 +14,8 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels
 from weft.store.shared.merging import deduplicated, same_statements
 
-PENDING = ("write_label", "write_vector")
-"""Statements whose rows are collected: a server answers many rows as fast as one."""
+PENDING = ("write_document", "write_chunk", "write_label", "write_vector")
+"""Statements whose rows are collected, in the order of references: a server answers many rows as fast as one."""
 
 
 class _OldChunk(NamedTuple):
@@ -32,32 +32,44 @@ class DocumentWriter:
     def __init__(self, db: Session, *, namespace: Namespace, statements: DocumentGraph) -> None:
         self._db = db
         self._namespace = namespace
-        self._terms = db.term_changes(namespace)
+        self._terms = db.keywords.collect(namespace)
         self._statements = statements
         self._chunks = 0
         self._length = 0
-        self._stored: set[str] = set()
-        """Ids of the documents that are stored, among those to be written."""
+        self._stored: dict[str, int] = {}
+        """Numbers of the documents that are stored, among those to be written, by id."""
+        self._numbers: tuple[Iterator[int], Iterator[int]] = iter(()), iter(())
+        """Numbers for new documents and for their chunks."""
         self._pending: dict[str, list[dict[str, Any]]] = {name: [] for name in PENDING}
         """Rows of new chunks and documents by statement, written together."""
 
     def write_all(self, batches: Sequence[Batch], *, models: Mapping[str, int | None]) -> None:
         """Replace documents by batches, with the numbers of their embedders by fingerprint. `finish` must follow."""
         values = {"namespace": self._namespace, "ids": json.dumps([batch.document.id for batch in batches])}
-        self._stored = {id for (id,) in self._db.run("stored_documents", values)}
+        self._stored = dict(self._db.run("stored_documents", values))
+        new: dict[str, Batch] = {}
+        others: list[Batch] = []
         for batch in batches:
+            if batch.document.id in self._stored or new.setdefault(batch.document.id, batch) is not batch:
+                others.append(batch)
+        self._numbers = self._draw(len(new), chunks=sum(len(_items(batch)) for batch in new.values()))
+        for batch in (*new.values(), *others):  # all numbers drawn for new ones are used before others are drawn
             self._write(batch, model=models[batch.model])
-            self._stored.add(batch.document.id)
 
     def _write(self, batch: Batch, *, model: int | None) -> None:
         db, namespace = self._db, self._namespace
         is_new = batch.document.id not in self._stored
         if not is_new:
             self._flush()  # its old rows may be pending
-        document = self._write_document(batch.document, is_new=is_new)
+        new_documents, new_chunks = self._numbers
+        document = next(new_documents) if is_new else self._stored[batch.document.id]
+        self._stored[batch.document.id] = document
+        self._write_document(batch.document, number=document, is_new=is_new)
         rows = [] if is_new else db.run("document_chunks", {"namespace": namespace, "document": document})
         old = {id: _OldChunk(number, _terms(id, terms), length) for number, id, terms, length in rows}
-        new = {item.chunk.id: item for item in batch.chunks}
+        new = _items(batch)
+        if not is_new:
+            _, new_chunks = self._draw(0, chunks=len(new.keys() - old.keys()))
         numbers: dict[str, int] = {}
         if not is_new:
             self._statements.withdraw(document, chunks=[chunk.number for chunk in old.values()])
@@ -69,13 +81,14 @@ class DocumentWriter:
             elif chunk.terms != new[id].terms:
                 self._terms.remove(chunk.number, chunk.terms)
         for id, item in new.items():
-            number = numbers[id] = self._write_chunk(document, item, old=old.get(id))
+            number = numbers[id] = old[id].number if id in old else next(new_chunks)
+            self._write_chunk(document, item, number=number, is_new=id not in old)
             if id not in old or old[id].terms != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
             self._length += _length(item)
             if model is not None and item.vector is not None:
                 row = {"namespace": namespace, "chunk": number, "model": model}
-                self._pending["write_vector"].append({**row, "vector": db.pack_half(item.vector)})
+                self._pending["write_vector"].append({**row, "vector": db.vectors.pack_half(item.vector)})
         self._chunks += len(new) - len(old)
         self._statements.write(batch, number=document, is_new=is_new, chunks=numbers, old=old.keys())
 
@@ -118,9 +131,16 @@ class DocumentWriter:
         self._terms.remove(number, terms)
         self._statements.remove(number)
 
-    def _write_document(self, document: DocumentInfo, *, is_new: bool) -> int:
+    def _draw(self, documents: int, *, chunks: int) -> tuple[Iterator[int], Iterator[int]]:
+        """Return unused numbers of documents and of chunks."""
+        values = {"documents": documents, "chunks": chunks}
+        numbers = [number for (number,) in self._db.run("draw_numbers", values)] if documents or chunks else []
+        return iter(numbers[:documents]), iter(numbers[documents:])
+
+    def _write_document(self, document: DocumentInfo, *, number: int, is_new: bool) -> None:
         row = {
             "namespace": self._namespace,
+            "number": number,
             "id": document.id,
             "source": document.source,
             "title": document.title,
@@ -128,32 +148,31 @@ class DocumentWriter:
             "content_hash": document.content_hash,
             "unit": document.unit,
         }
-        number: int = self._db.one("write_document", row)
+        self._pending["write_document"].append(row)
         if not is_new:
             self._db.run("delete_labels", {"namespace": self._namespace, "document": number})
         self._pending["write_label"] += label_rows(self._namespace, number, labels(document.metadata))
-        return number
 
-    def _write_chunk(self, document: int, item: IndexedChunk, *, old: _OldChunk | None) -> int:
-        """Insert a chunk, or update the existing row; return its number."""
+    def _write_chunk(self, document: int, item: IndexedChunk, *, number: int, is_new: bool) -> None:
+        """Insert a chunk, or update the existing row."""
         chunk = item.chunk
         row = {
             "namespace": self._namespace,
+            "number": number,
             "ordinal": chunk.ordinal,
             "heading": json.dumps(chunk.heading, ensure_ascii=False),
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
             "text": chunk.text,
-            "terms": self._db.pack_terms(item.terms, chunk.text),
+            "terms": self._db.keywords.pack(item.terms, chunk.text),
             "length": _length(item),
             "start_time": chunk.start_time,
             "end_time": chunk.end_time,
         }
-        if old is not None:
-            self._db.run("move_chunk", {**row, "number": old.number})
-            return old.number
-        number: int = self._db.one("write_chunk", {**row, "document": document, "id": chunk.id})
-        return number
+        if is_new:
+            self._pending["write_chunk"].append({**row, "document": document, "id": chunk.id})
+        else:
+            self._db.run("move_chunk", row)
 
 
 def annotate(db: Session, namespace: Namespace, name: str, origin: str, extractions: Mapping[str, Extraction]) -> int:
@@ -188,6 +207,11 @@ def label_rows(namespace: Namespace, document: int, found: Iterable[tuple[str, s
     """Return the rows of the labels of a document."""
     key = {"namespace": namespace, "document": document}
     return [{**key, "key": name, "value": value} for name, value in sorted(found)]
+
+
+def _items(batch: Batch) -> dict[str, IndexedChunk]:
+    """Return the chunks of a batch by id."""
+    return {item.chunk.id: item for item in batch.chunks}
 
 
 def _length(item: IndexedChunk) -> int:

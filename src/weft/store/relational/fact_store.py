@@ -29,9 +29,8 @@ from weft.store.relational.session import (
     Row,
     Session,
     find_active_model,
-    find_namespace,
     make_namespace,
-    read_models,
+    model_numbers,
 )
 from weft.store.shared.fact_rules import (
     MAX_CLOCK_SKEW,
@@ -88,7 +87,7 @@ class RelationalFacts:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
-            active = find_active_model(db, namespace)
+            active = find_active_model(db, self._name)
             if active:
                 _write_vectors(db, namespace, active.number, vectors or {})
                 _write_text_vectors(db, namespace, active.number, text_vectors or {})
@@ -115,7 +114,7 @@ class RelationalFacts:
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._name, nested=True) as db:
             namespace = db.namespace_key(self._name)
-            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            numbers = model_numbers(db, self._name)
             if model not in numbers:
                 raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}", hint="run weft reembed")
             _write_vectors(db, namespace, numbers[model], vectors)
@@ -123,7 +122,7 @@ class RelationalFacts:
     def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._name, nested=True) as db:
             namespace = db.namespace_key(self._name)
-            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            numbers = model_numbers(db, self._name)
             if model not in numbers:
                 raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
             _write_text_vectors(db, namespace, numbers[model], vectors)
@@ -179,11 +178,11 @@ class RelationalFacts:
 
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
-            if active is None or active.model.dimension != len(vector):
+            namespace = db.namespace(self._name)
+            active = namespace.active if namespace else None
+            if namespace is None or active is None or active.model.dimension != len(vector):
                 return []
-            found = db.search_fact_vectors(namespace, vector, model=active.number, limit=limit)
+            found = db.vectors.nearest_entities(namespace, vector, model=active.number, limit=limit)
         return self._with_entities(found)
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
@@ -196,19 +195,20 @@ class RelationalFacts:
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
+            active = find_active_model(db, self._name)
             if active is None:
                 return {}
             values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
-            return {key: db.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
+            return {key: db.vectors.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
 
     def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
-            if active is None or active.model.dimension != len(vector):
+            namespace = db.namespace(self._name)
+            active = namespace.active if namespace else None
+            if namespace is None or active is None or active.model.dimension != len(vector):
                 return []
-            found = db.search_fact_texts(namespace, vector, model=active.number, at=to_number(at), limit=limit)
+            number = active.number
+            found = db.vectors.nearest_facts(namespace, vector, model=number, at=to_number(at), limit=limit)
             facts = {fact.id: fact for fact in self.facts([id for id, _ in found])}
         return [(facts[id], score) for id, score in found if id in facts]
 
@@ -219,11 +219,11 @@ class RelationalFacts:
     def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
+            active = find_active_model(db, self._name)
             if active is None:
                 return {}
             values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(ids))}
-            return {id: db.unpack(vector) for id, vector in db.run("fact_text_vectors", values)}
+            return {id: db.vectors.unpack(vector) for id, vector in db.run("fact_text_vectors", values)}
 
     def has_links(self) -> bool:
         ((found,),) = self._rows("has_fact_links", {})
@@ -259,7 +259,7 @@ class RelationalFacts:
 
     def generation(self) -> int:
         with self._connections.read(self._name) as db:
-            found = find_namespace(db, self._name)
+            found = db.namespace(self._name)
             return found.generation if found else 0
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
@@ -282,11 +282,11 @@ class RelationalFacts:
 
 def _write_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
     for key, vector in vectors.items():
-        row = {"model": model, "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+        row = {"model": model, "key": key, "sketch": db.vectors.sketch(vector), "vector": db.vectors.pack(vector)}
         db.run("write_fact_vector", {"namespace": namespace, **row})
 
 
 def _write_text_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
     for id, vector in vectors.items():
-        row = {"model": model, "id": id, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+        row = {"model": model, "id": id, "sketch": db.vectors.sketch(vector), "vector": db.vectors.pack(vector)}
         db.run("write_fact_text_vector", {"namespace": namespace, **row})

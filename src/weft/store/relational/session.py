@@ -12,11 +12,12 @@ transactions, and ranks by keywords and by vectors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from weft.records import Filter, Problem, Ranking, StoredModel, Vector
+from weft.records import Filter, KeywordStatistics, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
@@ -26,29 +27,32 @@ Row: TypeAlias = tuple[Any, ...]
 NO_VALUES: Mapping[str, Any] = {}
 
 
-class SearchMethods(NamedTuple):
-    """Search method of each kind: `exact`, the name of an index, or empty without rows."""
-
-    vectors: str
-    keywords: str
-    entities: str
-
-
-class NamespaceRow(NamedTuple):
-    """Row of the table `namespace`: key, generation and counts of one namespace."""
-
-    key: Namespace
-    generation: int
-    chunks: int
-    length: int
-    """Total number of terms in all chunks."""
-
-
 class ModelRow(NamedTuple):
     """An embedder and its number in the database."""
 
     number: int
     model: StoredModel
+
+
+class NamespaceRow(NamedTuple):
+    """What every call reads first: row of the table `namespace`, embedders and calibration of one namespace."""
+
+    key: Namespace
+    number: int
+    """Number of its creation: a namespace that is dropped and created again gets another."""
+    generation: int
+    chunks: int
+    length: int
+    """Total number of terms in all chunks."""
+    models: tuple[ModelRow, ...]
+    """Embedders, the active one first."""
+    calibration: str | None
+    """JSON object; None without a calibration for the active embedder."""
+
+    @property
+    def active(self) -> ModelRow | None:
+        """The active embedder, or None."""
+        return next((row for row in self.models if row.model.active), None)
 
 
 class TermChanges(Protocol):
@@ -65,9 +69,12 @@ class TermChanges(Protocol):
 
 
 class Session(Protocol):
-    """One transaction."""
+    """One transaction: statements by name, and the ports of what an adapter does in its own way."""
 
-    # statements, by name
+    vectors: Vectors
+    keywords: Keywords
+    names: Names
+    integrity: Integrity
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
         """Run a statement; return its rows."""
@@ -87,26 +94,18 @@ class Session(Protocol):
     def total_changes(self) -> int:
         """Return the number of rows changed since the connection was opened."""
 
+    def namespace(self, name: str) -> NamespaceRow | None:
+        """Return a namespace, or None. A reading transaction reads it once."""
+
     def namespace_key(self, name: str) -> Namespace:
         """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
 
     def lock(self, name: str) -> None:
         """Exclude other writers of a namespace for the rest of the transaction."""
 
-    def number_keys(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
-        """
-        Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys.
 
-        `keys` may be a mapping of keys to names as spelled, which are then stored once.
-        """
-
-    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
-        """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
-
-    def release_keys(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
-        """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
-
-    # vectors
+class Vectors(Protocol):
+    """Port of a session for vectors: their stored form, and the search for the nearest."""
 
     def pack(self, vector: Vector) -> Any:
         """Return a vector in stored form."""
@@ -129,75 +128,97 @@ class Session(Protocol):
     def sketch(self, vector: Vector) -> bytes | None:
         """Return the sign bits stored with the vector of a fact entity for preselection; None if not needed."""
 
-    def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
+    def nearest(self, found: NamespaceRow, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         """Rank the chunks that pass a filter by cosine under an embedder."""
 
-    def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
-        """Return the methods that answer searches; `model` is the number of the active embedder."""
-
-    def search_fact_vectors(
-        self, namespace: Namespace, vector: Vector, *, model: int, limit: int
+    def nearest_entities(
+        self, found: NamespaceRow, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
         """Return the keys of the closest fact entities with their cosines; ties by key."""
 
-    def search_fact_texts(
-        self, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int
+    def nearest_facts(
+        self, found: NamespaceRow, vector: Vector, *, model: int, at: int, limit: int
     ) -> list[tuple[str, float]]:
         """Return the ids of the closest facts valid at a time (in microseconds), with their cosines; ties by id."""
 
-    # keywords
+    def describe(self, found: NamespaceRow, model: ModelRow) -> str:
+        """Return how chunks are searched: `exact`, the name of an index, or empty without rows."""
 
-    def term_changes(self, namespace: Namespace) -> TermChanges:
-        """Return a collector of changes to the keyword index."""
+    def describe_entities(self, found: NamespaceRow, model: ModelRow) -> str:
+        """Return the same of fact entities."""
 
-    def pack_terms(self, terms: Mapping[str, int], text: str) -> Any:
+
+class Keywords(Protocol):
+    """Port of a session for the keyword index."""
+
+    def collect(self, namespace: Namespace) -> TermChanges:
+        """Return a collector of changes."""
+
+    def pack(self, terms: Mapping[str, int], text: str) -> Any:
         """Return the terms of a chunk and their frequencies in stored form; `text` is its text."""
 
-    def expect_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> None:
-        """Note that `search_vector` with these arguments follows; a server may begin with it."""
-
-    def search_keyword(
+    def best(
         self,
-        namespace: Namespace,
+        found: NamespaceRow,
         terms: Sequence[str],
         *,
         limit: int,
         where: Filter,
-        chunks: int,
-        length: int,
-        frequencies: Mapping[str, int] | None = None,
+        statistics: KeywordStatistics | None = None,
     ) -> Ranking:
-        """
-        Rank the chunks that pass a filter by BM25.
+        """Rank the chunks that pass a filter by BM25; with `statistics`, those of several namespaces."""
 
-        The namespace has `chunks` chunks with `length` terms in total. With `frequencies`, which are document
-        frequencies, these are the statistics of several namespaces.
-        """
-
-    def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+    def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         """Return the number of chunks that contain each term; absent terms are left out."""
 
-    def find_chunks_with_terms(
-        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
-    ) -> dict[str, set[int]]:
+    def conjunction(self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]) -> dict[str, set[int]]:
         """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""
 
-    # consistency
+    def describe(self, found: NamespaceRow) -> str:
+        """Return how keywords are searched: `exact`, or the name of an index."""
 
-    def find_damage(self) -> list[Problem]:
+    def are_sound(self, namespace: Namespace) -> bool:
+        """Return True if the index matches the terms of the chunks."""
+
+    def rebuild(self, namespace: Namespace) -> int:
+        """Build the index again from the terms of the chunks; return its number of rows."""
+
+
+class Names:
+    """Port of a session for the stored form of keys of names. By default tables contain the keys."""
+
+    def __init__(self, db: Session) -> None:
+        self._db = db
+
+    def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
+        """
+        Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys.
+
+        `keys` may be a mapping of keys to names as spelled, which are then stored once.
+        """
+        return {key: key for key in keys}
+
+    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
+        """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
+        self._db.run_many("write_nomination", rows)
+
+    def release(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
+        """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""
+
+
+class Integrity:
+    """Port of a session for damage that only the database can find. By default it finds none."""
+
+    def damage(self) -> list[Problem]:
         """Return damage of the file itself. If there is any, other checks are meaningless."""
+        return []
 
     def count_orphans(self, table: str) -> int:
         """Return the number of rows of a table that refer to a missing row."""
+        return 0
 
     def drop_orphans(self, table: str) -> None:
         """Delete the rows of a table that refer to a missing row."""
-
-    def are_terms_sound(self, namespace: Namespace) -> bool:
-        """Return True if the keyword index matches the terms of the chunks."""
-
-    def rebuild_terms(self, namespace: Namespace) -> int:
-        """Build the keyword index again from the terms of the chunks; return its number of rows."""
 
 
 class Connections(Protocol):
@@ -243,21 +264,23 @@ def make_namespace(db: Session, name: str) -> None:
     db.lock(name)
 
 
-def find_namespace(db: Session, name: str) -> NamespaceRow | None:
-    """Return the row of a namespace, or None."""
-    rows = db.run("find_namespace", {"name": name})
-    return NamespaceRow(*rows[0]) if rows else None
-
-
-def read_models(db: Session, namespace: Namespace) -> list[ModelRow]:
-    """Return the embedders of a namespace, the active one first."""
-    rows = db.run("list_models", {"namespace": namespace})
-    return [
-        ModelRow(number, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
-        for number, name, fingerprint, dimension, active in rows
+def to_namespace(row: Row) -> NamespaceRow:
+    """Return the row of `find_namespace`."""
+    key, number, generation, chunks, length, models, calibration = row
+    rows = [
+        ModelRow(model, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
+        for model, name, fingerprint, dimension, active in json.loads(models)
     ]
+    return NamespaceRow(key, number, generation, chunks, length, tuple(rows), calibration)
 
 
-def find_active_model(db: Session, namespace: Namespace) -> ModelRow | None:
+def find_active_model(db: Session, name: str) -> ModelRow | None:
     """Return the active embedder of a namespace, or None."""
-    return next((row for row in read_models(db, namespace) if row.model.active), None)
+    found = db.namespace(name)
+    return found.active if found else None
+
+
+def model_numbers(db: Session, name: str) -> dict[str, int]:
+    """Return the numbers of the embedders of a namespace, by fingerprint."""
+    found = db.namespace(name)
+    return {row.model.fingerprint: row.number for row in found.models} if found else {}

@@ -42,9 +42,8 @@ from weft.store.relational.session import (
     Row,
     Session,
     find_active_model,
-    find_namespace,
     make_namespace,
-    read_models,
+    model_numbers,
 )
 from weft.store.relational.spending import RelationalSpending
 
@@ -102,7 +101,7 @@ class RelationalStore:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
             if found is None:
                 return 0
             statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
@@ -121,11 +120,11 @@ class RelationalStore:
         vectors: Mapping[tuple[str, str], Vector] | None = None,
     ) -> int:
         with self._connections.write(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
             if found is None:
                 return 0
             changed = annotate(db, found.key, self._namespace, origin, extractions)
-            active = find_active_model(db, found.key)
+            active = found.active
             if vectors and active:
                 write_name_vectors(db, found.key, active.number, vectors)
         return changed
@@ -152,13 +151,13 @@ class RelationalStore:
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._namespace) as db:
             namespace = self._ensure(db)
-            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            numbers = model_numbers(db, self._namespace)
             if model not in numbers:
                 raise SchemaMismatch(
                     f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed"
                 )
             for id, vector in vectors.items():
-                row = {"model": numbers[model], "id": id, "vector": db.pack_half(vector)}
+                row = {"model": numbers[model], "id": id, "vector": db.vectors.pack_half(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})
 
     def write_calibration(self, calibration: Calibration | None) -> None:
@@ -199,7 +198,7 @@ class RelationalStore:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
             documents = self.documents(list(dict.fromkeys(document_ids)))
-            return read_batches(db, namespace, documents, active=find_active_model(db, namespace))
+            return read_batches(db, namespace, documents, active=find_active_model(db, self._namespace))
 
     def content_hashes(self) -> list[tuple[str, str, str]]:
         return [(id, source, hash) for id, source, hash in self._rows("content_hashes", {})]
@@ -216,7 +215,8 @@ class RelationalStore:
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:
-            return [row.model for row in read_models(db, db.namespace_key(self._namespace))]
+            found = db.namespace(self._namespace)
+            return [row.model for row in found.models] if found else []
 
     def calibration(self) -> Calibration | None:
         with self._connections.read(self._namespace) as db:
@@ -228,17 +228,10 @@ class RelationalStore:
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return [id for (id,) in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
 
-    def expect_vector(self, vector: Vector, *, limit: int, where: Filter) -> None:
-        with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
-            active = find_active_model(db, found.key) if found else None
-            if found and active and limit > 0 and len(vector) == active.model.dimension:
-                db.expect_vector(found.key, vector, model=active.number, limit=limit, where=where)
-
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
-            active = find_active_model(db, found.key) if found else None
+            found = db.namespace(self._namespace)
+            active = found.active if found else None
             if found is None or active is None or limit < 1:
                 return Ranking()
             model = active.model
@@ -247,38 +240,35 @@ class RelationalStore:
                     f"the question vector has dimension {len(vector)}, but the index has dimension {model.dimension}",
                     hint=f"pass --embedder {model.name}, or run weft reembed",
                 )
-            return db.search_vector(found.key, vector, model=active.number, limit=limit, where=where)
+            return db.vectors.nearest(found, vector, model=active.number, limit=limit, where=where)
 
     def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
         with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
             if found is None:
                 return KeywordStatistics(chunks=0, length=0, counts={})
-            counts = db.count_terms(found.key, terms) if terms else {}
+            counts = db.keywords.counts(found.key, terms) if terms else {}
             return KeywordStatistics(chunks=found.chunks, length=found.length, counts=counts)
 
     def search_keyword(
         self, terms: Sequence[str], *, limit: int, where: Filter, statistics: KeywordStatistics | None = None
     ) -> Ranking:
         with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
             if found is None or not terms or limit < 1 or not found.chunks:
                 return Ranking()
-            known = statistics or found
-            frequencies = statistics.counts if statistics else None
-            options: dict[str, Any] = {"chunks": known.chunks, "length": known.length, "frequencies": frequencies}
-            return db.search_keyword(found.key, terms, limit=limit, where=where, **options)
+            return db.keywords.best(found, terms, limit=limit, where=where, statistics=statistics)
 
     def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
-            counts = db.count_terms(namespace, terms)
+            counts = db.keywords.counts(namespace, terms)
             if not terms or len(counts) < len(set(terms)):
                 return []
             rarest = min(counts.values())
             if rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit):
                 return None
-            found = db.find_chunks_with_terms(namespace, {"": [{term} for term in terms]})[""]
+            found = db.keywords.conjunction(namespace, {"": [{term} for term in terms]})[""]
             if len(found) > limit:
                 return None
             rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(found))})
@@ -286,22 +276,21 @@ class RelationalStore:
 
     def stats(self) -> StoreStats:
         with self._connections.read(self._namespace) as db:
-            found = find_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
             if found is None:
                 return StoreStats(documents=0, chunks=0, terms=0, vectors=0, generation=0, models=())
             key = {"namespace": found.key}
-            active = find_active_model(db, found.key)
-            methods = db.describe_search(found.key, model=active.number if active else None)
+            active = found.active
             return StoreStats(
                 documents=db.one("count_documents", key),
                 chunks=found.chunks,
                 terms=db.one("count_terms", key),
                 vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
                 generation=found.generation,
-                models=tuple(row.model for row in read_models(db, found.key)),
-                vector_search=methods.vectors,
-                keyword_search=methods.keywords,
-                entity_search=methods.entities,
+                models=tuple(row.model for row in found.models),
+                vector_search=db.vectors.describe(found, active) if active else "",
+                keyword_search=db.keywords.describe(found),
+                entity_search=db.vectors.describe_entities(found, active) if active else "",
             )
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
@@ -312,13 +301,13 @@ class RelationalStore:
 
     def _ensure(self, db: Session) -> Namespace:
         make_namespace(db, self._namespace)
-        found = find_namespace(db, self._namespace)
+        found = db.namespace(self._namespace)
         assert found is not None
         return found.key
 
     def _checked_models(self, db: Session, namespace: Namespace, batches: Sequence[Batch]) -> dict[str, int | None]:
         """Return the numbers of the batches' embedders. Raises `SchemaMismatch` if another embedder is active."""
-        active = find_active_model(db, namespace)
+        active = find_active_model(db, self._namespace)
         fingerprint = active.model.fingerprint if active else ""
         if any(batch.model != fingerprint for batch in batches):
             current = repr(active.model.name) if active else "no embedder"

@@ -54,7 +54,7 @@ class SqliteDatabase:
 
     def check(self) -> list[Problem]:
         with self._connections.scan() as db:
-            problems = db.find_damage()
+            problems = db.integrity.damage()
             if problems:
                 return problems
             problems = find_orphans(db) + find_unreadable_keys(db)
@@ -71,7 +71,7 @@ class SqliteDatabase:
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
-            if damage := db.find_damage():  # rows of damaged pages have values of any type
+            if damage := db.integrity.damage():  # rows of damaged pages have values of any type
                 raise StoreCorrupt(
                     f"{self._connections.path!r} is damaged beyond repair: {damage[0].what}",
                     hint="restore a backup, or index the documents into a new file",

@@ -67,15 +67,17 @@ def _compare(rows: Iterator[Row], vector: Vector) -> tuple[NDArray[np.int64], ND
 
 def search_facts(db: Session, vector: Vector, *, model: int, limit: int) -> list[tuple[str, float]]:
     """Return the keys of the nearest fact entities with their cosines; sign bits preselect the candidates."""
-    preselection = {"sketch": db.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
-    rows = db.run("search_fact_vectors", {"model": model, "vector": db.pack(vector), "limit": limit, **preselection})
+    preselection = {"sketch": db.vectors.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
+    rows = db.run(
+        "search_fact_vectors", {"model": model, "vector": db.vectors.pack(vector), "limit": limit, **preselection}
+    )
     return [(key, score) for key, score in rows]
 
 
 def search_facts_with_numpy(db: Session, vector: Vector, *, model: int, limit: int) -> list[tuple[str, float]]:
     """Return the keys of the nearest fact entities with their cosines, without sqlite-vec; ties by key."""
     rows = db.run("all_fact_vectors", {"model": model})
-    scores = sorted((-float(db.unpack(other) @ vector), key) for key, other in rows)
+    scores = sorted((-float(db.vectors.unpack(other) @ vector), key) for key, other in rows)
     return [(key, -score) for score, key in scores[:limit]]
 
 
@@ -86,8 +88,8 @@ def search_fact_texts(
     values: dict[str, Any] = {"model": model, "at": at}
     if exact:
         rows = db.run("valid_fact_text_vectors", values)
-        scores = sorted((-float(db.unpack(other) @ vector), id) for id, other in rows)
+        scores = sorted((-float(db.vectors.unpack(other) @ vector), id) for id, other in rows)
         return [(id, -score) for score, id in scores[:limit]]
-    values |= {"vector": db.pack(vector), "limit": limit}
-    values |= {"sketch": db.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
+    values |= {"vector": db.vectors.pack(vector), "limit": limit}
+    values |= {"sketch": db.vectors.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
     return [(id, score) for id, score in db.run("search_fact_texts", values)]

@@ -33,7 +33,7 @@ def find_orphans(db: Session) -> list[Problem]:
     found = []
     for tables, repairable in ((DOCUMENT_TABLES, False), ((*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES), True)):
         for table in tables:
-            if count := db.count_orphans(table):
+            if count := db.integrity.count_orphans(table):
                 what = f"{counted(count, 'row refers', 'rows refer')} to a missing row"
                 found.append(Problem(where=f"table {table}", what=what, repairable=repairable))
     return found
@@ -43,7 +43,7 @@ def drop_orphans(db: Session) -> list[str]:
     """Delete derived rows that refer to a missing row; return a line if there were any."""
     before = db.total_changes()
     for table in (*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES):
-        db.drop_orphans(table)
+        db.integrity.drop_orphans(table)
     dropped = db.total_changes() - before
     return [f"deleted {counted(dropped, 'row', 'rows')} that referred to a missing row"] if dropped else []
 
@@ -60,8 +60,8 @@ def find_problems(db: Session, namespace: Namespace, name: str, *, chunks: int, 
     if mismatched := _find_labels(db, namespace):
         what = counted(len(mismatched), "document has", "documents have") + " labels that do not match the metadata"
         problems.append(Problem(where=where, what=what, repairable=True))
-    problems += _check_vectors(db, namespace, where)
-    if not db.are_terms_sound(namespace):
+    problems += _check_vectors(db, namespace, name, where)
+    if not db.keywords.are_sound(namespace):
         what = "the keyword index does not match the chunks"
         problems.append(Problem(where=where, what=what, repairable=True))
     problems += find_graph_problems(db, namespace, name)
@@ -82,8 +82,8 @@ def repair_namespace(db: Session, namespace: Namespace, name: str) -> list[str]:
         done.append(f"{name}: corrected the labels of {counted(len(mismatched), 'document', 'documents')}")
     if restored := restore_statements(db, namespace):
         done.append(f"{name}: corrected {counted(restored, 'row', 'rows')} of the graph")
-    if not db.are_terms_sound(namespace):
-        done.append(f"{name}: rebuilt the keyword index ({db.rebuild_terms(namespace):,} rows)")
+    if not db.keywords.are_sound(namespace):
+        done.append(f"{name}: rebuilt the keyword index ({db.keywords.rebuild(namespace):,} rows)")
     lengths = [length for _, _, length in db.run("all_terms", {"namespace": namespace})]
     db.run("set_counts", {"namespace": namespace, "chunks": len(lengths), "length": sum(lengths)})
     if find_graph_problems(db, namespace, name):
@@ -144,12 +144,12 @@ def _find_labels(db: Session, namespace: Namespace) -> dict[int, set[tuple[str, 
     return mismatched | {number: set() for number in stored if number not in derived}
 
 
-def _check_vectors(db: Session, namespace: Namespace, where: str) -> list[Problem]:
+def _check_vectors(db: Session, namespace: Namespace, name: str, where: str) -> list[Problem]:
     problems = []
     if wrong := db.one("bad_vectors", {"namespace": namespace}):
         what = counted(wrong, "vector has", "vectors have") + " the wrong length"
         problems.append(Problem(where=where, what=what, repairable=True))
-    active = find_active_model(db, namespace)
+    active = find_active_model(db, name)
     if active is None:
         return problems
     key = {"namespace": namespace, "fingerprint": active.model.fingerprint, "limit": MAX_COUNTED}

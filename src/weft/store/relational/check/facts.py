@@ -180,8 +180,8 @@ def _is_possible(fact: _FactRow) -> bool:
 
 
 def _is_valid(db: Session, sketch: bytes | None, stored: Any, dimension: int, is_known: bool) -> bool:
-    vector = db.unpack(stored)
-    return bool(is_known and len(vector) == dimension and sketch == db.sketch(vector))
+    vector = db.vectors.unpack(stored)
+    return bool(is_known and len(vector) == dimension and sketch == db.vectors.sketch(vector))
 
 
 def _describe(faults: _Faults) -> Iterator[str]:

@@ -41,7 +41,7 @@ class NameVectors:
 
     def flush(self) -> None:
         """Write the collected rows."""
-        packed = self._db.pack_names([row["vector"] for row in self._rows])
+        packed = self._db.vectors.pack_names([row["vector"] for row in self._rows])
         rows = [{**row, "vector": vector} for row, vector in zip(self._rows, packed, strict=True)]
         self._db.run_many("write_entity_vector", rows)
         self._rows = []
@@ -104,7 +104,7 @@ class DocumentGraph:
         at = {"namespace": self._namespace, "model": model}
         known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
         rows = [
-            {**at, "key": key, "sketch": self._db.sketch(vector), "vector": self._db.pack(vector)}
+            {**at, "key": key, "sketch": self._db.vectors.sketch(vector), "vector": self._db.vectors.pack(vector)}
             for key, vector in vectors.items()
             if key not in known
         ]

@@ -72,7 +72,7 @@ class MentionChanges:
         """Write the collected mentions. The names must have been written."""
         self._write_changed()
         keys = {row.key for _, rows in self._new.values() for row in rows}
-        numbers = self._db.number_keys(self._namespace, keys)
+        numbers = self._db.names.numbers(self._namespace, keys)
         values = []
         for chunk, (id, rows) in self._new.items():  # hot loop
             at = {"namespace": self._namespace, "chunk": chunk, "place": tie_rank(id)}

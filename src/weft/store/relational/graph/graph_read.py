@@ -27,9 +27,8 @@ from weft.store.relational.session import (
     Row,
     Session,
     find_active_model,
-    find_namespace,
     make_namespace,
-    read_models,
+    model_numbers,
 )
 from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
@@ -114,12 +113,12 @@ class RelationalGraph:
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
+            active = find_active_model(db, self._name)
             if active is None or active.model.dimension != len(vector):
                 return []
             values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(chunk_ids))}
             rows = db.run("described_entities", values)
-            vectors = db.unpack_names([stored for _, stored in rows])
+            vectors = db.vectors.unpack_names([stored for _, stored in rows])
         if any(len(other) != len(vector) for other in vectors):
             raise unreadable("the vector of a name")
         scores: dict[str, float] = {}
@@ -280,7 +279,7 @@ class RelationalGraph:
 
     def size(self) -> int:
         with self._connections.read(self._name) as db:
-            found = find_namespace(db, self._name)
+            found = db.namespace(self._name)
             return found.chunks if found else 0
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
@@ -293,14 +292,13 @@ class RelationalGraph:
     def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            active = find_active_model(db, namespace)
+            active = find_active_model(db, self._name)
             return read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write(self._name) as db:
             namespace = db.namespace_key(self._name)
-            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
-            write_name_vectors(db, namespace, numbers[model], vectors)
+            write_name_vectors(db, namespace, model_numbers(db, self._name)[model], vectors)
 
     def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
         with self._connections.read(self._name) as db:

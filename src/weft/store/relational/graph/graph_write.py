@@ -188,7 +188,7 @@ class GraphChanges:
         self._write_heads(changed.written | changed.deleted)
         self._mentions.count(created=changed.created)
         self._write_relations()
-        self._db.release_keys(self._namespace, self._released | changed.deleted)
+        self._db.names.release(self._namespace, self._released | changed.deleted)
 
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
@@ -213,11 +213,11 @@ class GraphChanges:
         for pairs in batched(self._db.stream("all_pairs", values)):
             self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
-        self._db.release_keys(self._namespace)
+        self._db.names.release(self._namespace)
 
     def _write_statements(self) -> None:
         """Write the collected nominations and claims."""
-        self._db.write_nominations(self._namespace, self._nominations)
+        self._db.names.write_nominations(self._namespace, self._nominations)
         self._write_claims()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
@@ -284,7 +284,7 @@ class GraphChanges:
         new = {
             key: resolution for key, resolution in after.items() if resolution.exists and before.get(key) != resolution
         }
-        self._db.number_keys(self._namespace, new.keys() - before.keys())
+        self._db.names.numbers(self._namespace, new.keys() - before.keys())
         self._db.run_many(
             "write_entity",
             [
@@ -367,7 +367,7 @@ class GraphChanges:
     def _write_claims(self) -> None:
         self._released |= {row[end] for row in self._deleted_claims for end in ("source", "target")}
         changed = [*self._deleted_claims, *self._new_claims]
-        numbers = self._db.number_keys(self._namespace, {row[end] for row in changed for end in ("source", "target")})
+        numbers = self._db.names.numbers(self._namespace, {row[end] for row in changed for end in ("source", "target")})
         for row in changed:
             row["source"], row["target"] = numbers[row["source"]], numbers[row["target"]]
         self._db.run_many("delete_claim", self._deleted_claims)
@@ -395,7 +395,7 @@ def write_name_vectors(
     db: Session, namespace: Namespace, model: int, vectors: Mapping[tuple[str, str], Vector]
 ) -> None:
     """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
-    packed = db.pack_names(list(vectors.values()))
+    packed = db.vectors.pack_names(list(vectors.values()))
     rows = [
         {"namespace": namespace, "id": chunk, "key": key, "model": model, "vector": vector}
         for (chunk, key), vector in zip(vectors, packed, strict=True)

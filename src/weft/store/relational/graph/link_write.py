@@ -224,7 +224,7 @@ class LinkChanges:
         at = {"namespace": self._namespace}
         claims, aliases = (*changes.old_claims, *changes.new_claims), (*changes.old_aliases, *changes.new_aliases)
         ends = {key for item in claims for key in (item.claim.source, item.claim.target)}
-        numbers = self._db.number_keys(self._namespace, ends | {alias.key for alias in aliases})
+        numbers = self._db.names.numbers(self._namespace, ends | {alias.key for alias in aliases})
         self._db.run_many("delete_claim", [{**at, **_claim_key(item, numbers)} for item in changes.old_claims])
         self._db.run_many(
             "delete_alias",

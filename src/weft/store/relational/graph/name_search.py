@@ -15,11 +15,11 @@ from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, cou
 
 def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> dict[str, dict[str, int]]:
     """Return the number of mentions of each key, by id of the chunk. Chunks that nominate the key may be among them."""
-    counts = db.count_terms(namespace, {term for key in keys for group in required_terms(key) for term in group})
+    counts = db.keywords.counts(namespace, {term for key in keys for group in required_terms(key) for term in group})
     wanted = {key: groups for key in sorted(keys) if (groups := choose_terms(key, counts))}
     if not wanted:
         return {}
-    found = db.find_chunks_with_terms(namespace, wanted)
+    found = db.keywords.conjunction(namespace, wanted)
     candidates = [(at, key, chunk) for at, key in enumerate(found) for chunk in sorted(found[key])]
     values = {
         "namespace": namespace,

@@ -56,4 +56,4 @@ def _sample(db: Session, *, model: int, total: int, last: int) -> NDArray[np.flo
             blobs = [vector for (vector,) in db.run("sample_numbered_vectors", {**values, "every": every})]
             if blobs:
                 break
-    return np.stack([db.unpack_half(blob) for blob in blobs])
+    return np.stack([db.vectors.unpack_half(blob) for blob in blobs])

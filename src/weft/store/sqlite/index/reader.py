@@ -21,7 +21,7 @@ from weft.store.index_files.contents import DamagedFile, SegmentContents
 from weft.store.index_files.hnsw import HnswSegments
 from weft.store.index_files.postings_file import PostingArrays, read_postings
 from weft.store.index_files.segments import IndexFolder, Manifest
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import NamespaceRow, Session
 from weft.store.shared.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
@@ -47,14 +47,6 @@ MIN_SPARE_CHUNKS = 8
 
 SPARE_CHUNKS_DIVISOR = 8
 """Keyword search requests an eighth more candidates than the limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class _NamespaceState:
-    generation: int
-    chunks: int
-    length: int
-    """Terms of all chunks together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +86,11 @@ class ReadIndexes:
     # ── searching ───────────────────────────────────────────────────────────────────────────────
 
     def search_vectors(
-        self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter
+        self, db: Session, state: NamespaceRow, vector: Vector, *, model: int, limit: int, where: Filter
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by cosine."""
+        namespace = state.key
         target = Target("vectors", namespace, model, len(vector))
-        state = _read_state(db, namespace)
         if state.chunks < min(MIN_INDEXED_ROWS, MAX_RESIDENT_CHUNKS):
             options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
             return self._resident.search(db, namespace, vector, **options, generation=state.generation)
@@ -120,17 +112,17 @@ class ReadIndexes:
         return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
     def search_entities(
-        self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
+        self, db: Session, state: NamespaceRow, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]] | None:
         """Return the keys of the nearest fact entities with their cosines; ties by key."""
-        target = Target("entities", namespace, model, len(vector))
-        index = self._find_index(db, target, _read_state(db, namespace))
+        target = Target("entities", state.key, model, len(vector))
+        index = self._find_index(db, target, state)
         return None if index is None else self._nearest(db, target, index, vector, limit=limit)
 
     def search_keywords(
         self,
         db: Session,
-        namespace: Namespace,
+        state: NamespaceRow,
         terms: Sequence[str],
         *,
         limit: int,
@@ -140,13 +132,13 @@ class ReadIndexes:
         frequencies: Mapping[str, int] | None = None,
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by BM25; the arguments are those of `search_postings`."""
+        namespace = state.key
         target = Target("keywords", namespace, namespace)
-        state = _read_state(db, namespace)
         index = self._find_index(db, target, state)
         memtable: TermRows | None = index.memtable.read(db) if index else None
         if index is None or index.manifest is None or memtable is None:
             return None
-        counts = db.count_terms(namespace, terms) if frequencies is None else frequencies
+        counts = db.keywords.counts(namespace, terms) if frequencies is None else frequencies
         weights = {term: idf(counts.get(term, 0), total=total) for term in terms}
         search = KeywordSearch(
             index.segments,
@@ -164,11 +156,11 @@ class ReadIndexes:
 
     # ── indexes ─────────────────────────────────────────────────────────────────────────────────
 
-    def describe(self, db: Session, target: Target) -> str:
+    def describe(self, db: Session, target: Target, state: NamespaceRow) -> str:
         """Return the search method of a target: `exact`, or an index with its size."""
         if target.name not in {large.name for large in find_targets(db, min_rows=MIN_INDEXED_ROWS)}:
             return "exact"
-        index = self._find_index(db, target, _read_state(db, target.namespace))
+        index = self._find_index(db, target, state)
         if index is None or index.manifest is None:
             if can_index(target.kind):
                 return "exact; index not built yet"
@@ -211,7 +203,7 @@ class ReadIndexes:
         """Delete the indexes of all targets but these."""
         self.folder.retain([target.name for target in targets])
 
-    def _find_index(self, db: Session, target: Target, state: _NamespaceState) -> _OpenIndex | None:
+    def _find_index(self, db: Session, target: Target, state: NamespaceRow) -> _OpenIndex | None:
         """Return the index of a target; None if there is none that this transaction may use."""
         is_small = target.kind != "entities" and state.chunks < MIN_INDEXED_ROWS
         if not self.is_usable or is_small or not can_index(target.kind):
@@ -278,16 +270,11 @@ class ReadIndexes:
         return None
 
 
-def _read_state(db: Session, namespace: Namespace) -> _NamespaceState:
-    (row,) = db.run("namespace_state", {"namespace": namespace})
-    return _NamespaceState(*row)
-
-
 def _score(db: Session, target: Target, vector: Vector, numbers: Sequence[int]) -> list[tuple[int, float, str]]:
     """Return the rows that still exist: number, cosine, and key of an entity; the index has the ids of chunks."""
     values = {"model": target.scope, "numbers": json.dumps(numbers)}
     if target.kind == "entities":
-        return [(*row,) for row in db.run("score_entities", {**values, "vector": db.pack(vector)})]
+        return [(*row,) for row in db.run("score_entities", {**values, "vector": db.vectors.pack(vector)})]
     rows = db.run("vectors_to_score", values)
     cosines = compare_vectors(read_matrix([row[1] for row in rows], dimension=target.dimension), vector)  # hot loop
     return [(number, cosine, "") for (number, _), cosine in zip(rows, cosines.tolist(), strict=True)]

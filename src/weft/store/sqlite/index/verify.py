@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from weft.records import Filter, Problem, Ranking
-from weft.store.relational.session import Session
+from weft.store.relational.session import NamespaceRow, Session
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.reader import ReadIndexes
@@ -44,7 +44,8 @@ def compare(db: Session, indexes: ReadIndexes) -> list[Problem]:
         for file in _damaged_files(indexes, target):
             problems.append(Problem(where=where, what=f"the read-index file {file} is damaged", repairable=True))
         found = expected = 0
-        for matching, scanned in _compare_queries(db, indexes, target):
+        state = db.namespace(names[target.namespace])
+        for matching, scanned in _compare_queries(db, indexes, target, state) if state else ():
             found, expected = found + matching, expected + scanned
         if found < MIN_RECALL * expected:
             what = f"the read index of {target.kind} finds {found} of the {expected} best results of a scan"
@@ -59,7 +60,9 @@ def _damaged_files(indexes: ReadIndexes, target: Target) -> Iterator[str]:
             yield listed.file
 
 
-def _compare_queries(db: Session, indexes: ReadIndexes, target: Target) -> Iterator[tuple[int, int]]:
+def _compare_queries(
+    db: Session, indexes: ReadIndexes, target: Target, state: NamespaceRow
+) -> Iterator[tuple[int, int]]:
     """
     Yield, per query, the number of index results that score like the scan, and of scan results; nothing without an
     index.
@@ -68,33 +71,33 @@ def _compare_queries(db: Session, indexes: ReadIndexes, target: Target) -> Itera
     sampling = {"every": max(1, count // (2 * SAMPLE_QUERIES)), "limit": SAMPLE_QUERIES}
     values = {"model": target.scope, "namespace": target.scope, **sampling}
     for (content,) in db.run(SAMPLE_STATEMENTS[target.kind], values):
-        found, scanned = SEARCHES[target.kind](db, indexes, target, content)
+        found, scanned = SEARCHES[target.kind](db, indexes, target, state, content)
         if found is None:
             return
         least = (scanned[-1] if scanned else 0.0) - 1e-6
         yield sum(score >= least for score in found), len(scanned)
 
 
-def _search_vectors(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Scores:
+def _search_vectors(db: Session, indexes: ReadIndexes, target: Target, state: NamespaceRow, content: bytes) -> Scores:
     options: dict[str, Any] = {"model": target.scope, "limit": TOP_K, "where": Filter()}
-    vector = db.unpack_half(content)
-    found = indexes.search_vectors(db, target.namespace, vector, **options)
+    vector = db.vectors.unpack_half(content)
+    found = indexes.search_vectors(db, state, vector, **options)
     return _scores(found), _scores(vectors.search(db, target.namespace, vector, **options)) or []
 
 
-def _search_entities(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Scores:
+def _search_entities(db: Session, indexes: ReadIndexes, target: Target, state: NamespaceRow, content: bytes) -> Scores:
     options: dict[str, Any] = {"model": target.scope, "limit": TOP_K}
-    vector = db.unpack(content)
-    found = indexes.search_entities(db, target.namespace, vector, **options)
+    vector = db.vectors.unpack(content)
+    found = indexes.search_entities(db, state, vector, **options)
     scanned = vectors.search_facts(db, vector, **options)
     return None if found is None else [score for _, score in found], [score for _, score in scanned]
 
 
-def _search_keywords(db: Session, indexes: ReadIndexes, target: Target, content: str) -> Scores:
+def _search_keywords(db: Session, indexes: ReadIndexes, target: Target, state: NamespaceRow, content: str) -> Scores:
     terms = list(json.loads(content))[:MAX_QUERY_TERMS]
-    ((_, total, length),) = db.run("namespace_state", {"namespace": target.namespace})
-    options: dict[str, Any] = {"limit": TOP_K, "where": Filter(), "total": total, "mean_length": length / total}
-    found = indexes.search_keywords(db, target.namespace, terms, **options)
+    options: dict[str, Any] = {"limit": TOP_K, "where": Filter(), "total": state.chunks}
+    options["mean_length"] = state.length / state.chunks
+    found = indexes.search_keywords(db, state, terms, **options)
     scanned = search_postings(db, target.namespace, terms, **options)
     return _scores(found), _scores(scanned) or []
 

@@ -17,28 +17,20 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
-SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
-
--- name: namespace_summary
--- What the steps of a question read: counts, embedders, calibration, and whether there are fact links, entities
--- and described names.
-SELECT n.number, n.generation, n.chunks, n.length,
+-- Counts, embedders, and the calibration of the active one.
+SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
             ORDER BY m.active DESC, m.fingerprint)
-        FROM weft.model AS m WHERE m.namespace = :namespace
+        FROM weft.model AS m WHERE m.namespace = :name
     ), '[]')::text,
     (
         SELECT c.value FROM weft.calibration AS c
-        WHERE c.namespace = :namespace AND c.model IS NOT DISTINCT FROM (
-            SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.active
-        )
-    ),
-    EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> ''),
-    EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong),
-    EXISTS (SELECT 1 FROM weft.entity_vector AS v WHERE v.namespace = :namespace)
+        WHERE c.namespace = :name
+            AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active)
+    )
 FROM weft.namespace AS n
-WHERE n.namespace = :namespace;
+WHERE n.namespace = :name;
 
 -- name: lock_namespace
 SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
@@ -52,8 +44,7 @@ INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO
 -- name: touch_namespace
 UPDATE weft.namespace
 SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
-WHERE namespace = :namespace
-RETURNING chunks;
+WHERE namespace = :namespace;
 
 -- name: list_namespaces
 SELECT namespace FROM weft.namespace ORDER BY namespace;
@@ -69,15 +60,6 @@ SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespa
 DELETE FROM weft.namespace WHERE namespace = :name;
 
 -- name: write_document
-INSERT INTO weft.document (namespace, id, source, title, metadata, content_hash, unit)
-VALUES (:namespace, :id, :source, :title, :metadata, :content_hash, :unit)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, unit = excluded.unit
-RETURNING number;
-
--- name: write_document_at
--- The same under a number from `draw_numbers`.
 INSERT INTO weft.document (namespace, number, id, source, title, metadata, content_hash, unit)
 VALUES (:namespace, :number, :id, :source, :title, :metadata, :content_hash, :unit)
 ON CONFLICT (namespace, id) DO UPDATE SET
@@ -85,14 +67,14 @@ ON CONFLICT (namespace, id) DO UPDATE SET
     content_hash = excluded.content_hash, unit = excluded.unit;
 
 -- name: draw_numbers
--- Numbers of new documents and chunks.
-SELECT array_agg(nextval('weft.number')) FROM generate_series(1, :count);
+-- Numbers of new documents, then of new chunks.
+SELECT nextval('weft.number') FROM generate_series(1, :documents + :chunks);
 
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
 
 -- name: stored_documents
-SELECT id FROM weft.document WHERE namespace = :namespace
+SELECT id, number FROM weft.document WHERE namespace = :namespace
     AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: delete_document
@@ -202,14 +184,6 @@ WHERE c.namespace = :namespace AND c.document = ANY (ARRAY(SELECT labelled.docum
 SELECT number, id, terms::text, length FROM weft.chunk WHERE namespace = :namespace AND document = :document;
 
 -- name: write_chunk
-INSERT INTO weft.chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
-    start_time, end_time)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
-    :start_time, :end_time)
-RETURNING number;
-
--- name: write_chunk_at
--- The same under a number from `draw_numbers`.
 INSERT INTO weft.chunk (namespace, number, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
 VALUES (:namespace, :number, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
@@ -257,10 +231,6 @@ FROM weft.chunk AS c
 CROSS JOIN LATERAL (SELECT c.terms || '{}' AS terms OFFSET 0) AS plain  -- decompresses them once
 WHERE c.namespace = :namespace AND c.number = ANY (:numbers::bigint[]);
 
--- name: list_models
-SELECT number, name, fingerprint, dimension, active FROM weft.model WHERE namespace = :namespace
-ORDER BY active DESC, fingerprint;
-
 -- name: write_model
 INSERT INTO weft.model (namespace, name, fingerprint, dimension, active)
 VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
@@ -272,11 +242,6 @@ DELETE FROM weft.model WHERE namespace = :namespace AND number <> :model;
 
 -- name: activate_model
 UPDATE weft.model SET active = TRUE WHERE namespace = :namespace AND number = :model;
-
--- name: find_calibration
-SELECT c.value FROM weft.calibration AS c
-WHERE c.namespace = :name
-    AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active);
 
 -- name: write_calibration
 INSERT INTO weft.calibration (namespace, model, value)

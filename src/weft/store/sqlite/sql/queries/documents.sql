@@ -2,7 +2,19 @@
 -- data is bound to it, directly or through a number that was looked up in it.
 
 -- name: find_namespace
-SELECT number, generation, chunks, length FROM namespace WHERE name = :name;
+-- Counts, embedders, and the calibration of the active one.
+SELECT n.number, n.number, n.generation, n.chunks, n.length,
+    (
+        SELECT json_group_array(json_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
+            ORDER BY m.active DESC, m.fingerprint)
+        FROM model AS m WHERE m.namespace = n.number
+    ),
+    (
+        SELECT c.value FROM calibration AS c
+        WHERE c.namespace = n.number AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active)
+    )
+FROM namespace AS n
+WHERE n.name = :name;
 
 -- name: write_namespace
 INSERT INTO namespace (name) VALUES (:name) ON CONFLICT (name) DO NOTHING;
@@ -24,18 +36,27 @@ SELECT number, name, chunks, length FROM namespace ORDER BY number;
 DELETE FROM namespace WHERE name = :name;
 
 -- name: write_document
-INSERT INTO document (namespace, id, source, title, metadata, content_hash, unit)
-VALUES (:namespace, :id, :source, :title, :metadata, :content_hash, :unit)
+INSERT INTO document (number, namespace, id, source, title, metadata, content_hash, unit)
+VALUES (:number, :namespace, :id, :source, :title, :metadata, :content_hash, :unit)
 ON CONFLICT (namespace, id) DO UPDATE SET
     source = excluded.source, title = excluded.title, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, unit = excluded.unit
-RETURNING number;
+    content_hash = excluded.content_hash, unit = excluded.unit;
+
+-- name: draw_numbers
+-- Numbers of new documents, then of new chunks.
+WITH RECURSIVE counted (nth) AS (
+    SELECT 1 UNION ALL SELECT nth + 1 FROM counted WHERE nth < :documents + :chunks
+)
+SELECT CASE WHEN nth <= :documents
+    THEN nth + (SELECT coalesce(max(number), 0) FROM document)
+    ELSE nth - :documents + (SELECT coalesce(max(number), 0) FROM chunk)
+END FROM counted;
 
 -- name: document_number
 SELECT number FROM document WHERE namespace = :namespace AND id = :id;
 
 -- name: stored_documents
-SELECT id FROM document WHERE namespace = :namespace
+SELECT id, number FROM document WHERE namespace = :namespace
     AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: delete_document
@@ -106,11 +127,10 @@ WHERE d.namespace = :namespace
 SELECT number, id, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace AND document = :document;
 
 -- name: write_chunk
-INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
+INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
     start_time, end_time)
-VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, pack_text(:text),
-    :terms, :length, :start_time, :end_time)
-RETURNING number;
+VALUES (:number, :namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, pack_text(:text),
+    :terms, :length, :start_time, :end_time);
 
 -- name: move_chunk
 UPDATE chunk
@@ -143,10 +163,6 @@ ORDER BY c.ordinal;
 SELECT c.number, c.id FROM json_each(:numbers) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace; -- CROSS: look up these, not all
 
--- name: list_models
-SELECT number, name, fingerprint, dimension, active FROM model WHERE namespace = :namespace
-ORDER BY active DESC, fingerprint;
-
 -- name: write_model
 INSERT INTO model (namespace, name, fingerprint, dimension, active)
 VALUES (:namespace, :name, :fingerprint, :dimension, 0)
@@ -158,10 +174,6 @@ DELETE FROM model WHERE namespace = :namespace AND number <> :model;
 
 -- name: activate_model
 UPDATE model SET active = 1 WHERE namespace = :namespace AND number = :model;
-
--- name: find_calibration
-SELECT c.value FROM namespace AS n JOIN calibration AS c ON c.namespace = n.number
-WHERE n.name = :name AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active);
 
 -- name: write_calibration
 INSERT INTO calibration (namespace, model, value)

@@ -1,0 +1,115 @@
+"""Ports of a PostgreSQL session: vectors and keywords."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pgvector import Vector as PgVector
+
+from weft.records import Filter, KeywordStatistics, Ranking, Vector
+from weft.store.postgres import terms as postings
+from weft.store.postgres import vectors
+from weft.store.relational.session import ModelRow, Namespace, NamespaceRow
+from weft.store.shared.half_precision import round_to_half
+from weft.store.shared.twelve_bits import round_to_twelve
+
+
+class PostgresVectors:
+    """Vectors of a namespace: pgvector compares them all, or has an index of them."""
+
+    def __init__(self, session: vectors.VectorSession) -> None:
+        self._session = session
+        self._fact_counts: dict[Namespace, tuple[int, int]] = {}
+
+    def pack(self, vector: Vector) -> PgVector:
+        return PgVector(vector)
+
+    def unpack(self, value: Any) -> Vector:
+        return np.asarray(value.to_numpy() if isinstance(value, PgVector) else value, dtype=np.float32)
+
+    def pack_half(self, vector: Vector) -> PgVector:
+        return PgVector(round_to_half(vector))
+
+    def unpack_half(self, value: Any) -> Vector:
+        return self.unpack(value)
+
+    def pack_names(self, vectors: Sequence[Vector]) -> list[PgVector]:
+        return [PgVector(round_to_twelve(vector)) for vector in vectors]
+
+    def unpack_names(self, values: Sequence[Any]) -> list[Vector]:
+        return [self.unpack(value) for value in values]
+
+    def sketch(self, vector: Vector) -> None:
+        return None
+
+    def nearest(self, found: NamespaceRow, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
+        return vectors.search(self._session, found, vector, model=model, limit=limit, where=where)
+
+    def nearest_entities(
+        self, found: NamespaceRow, vector: Vector, *, model: int, limit: int
+    ) -> list[tuple[str, float]]:
+        _, total = self._count_facts(found.key)
+        return vectors.search_facts(self._session, found.key, vector, model=model, limit=limit, total=total)
+
+    def nearest_facts(
+        self, found: NamespaceRow, vector: Vector, *, model: int, at: int, limit: int
+    ) -> list[tuple[str, float]]:
+        total, _ = self._count_facts(found.key)
+        options: dict[str, Any] = {"model": model, "at": at, "limit": limit}
+        return vectors.search_fact_texts(self._session, found.key, vector, **options, total=total)
+
+    def describe(self, found: NamespaceRow, model: ModelRow) -> str:
+        return vectors.describe(found.chunks)
+
+    def describe_entities(self, found: NamespaceRow, model: ModelRow) -> str:
+        _, total = self._count_facts(found.key)
+        return vectors.describe(total)
+
+    def _count_facts(self, namespace: Namespace) -> tuple[int, int]:
+        """Return the numbers of facts and of their entities; a snapshot counts them once."""
+        if not self._session.is_snapshot or namespace not in self._fact_counts:
+            ((facts, entities),) = self._session.run("count_facts", {"namespace": namespace})
+            self._fact_counts[namespace] = facts, entities
+        return self._fact_counts[namespace]
+
+
+class PostgresKeywords:
+    """Packed postings of a namespace."""
+
+    def __init__(self, session: postings.TermSession) -> None:
+        self._session = session
+
+    def collect(self, namespace: Namespace) -> postings.TermChanges:
+        return postings.TermChanges(self._session, namespace=namespace)
+
+    def pack(self, terms: Mapping[str, int], text: str) -> str:
+        return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
+
+    def best(
+        self,
+        found: NamespaceRow,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        where: Filter,
+        statistics: KeywordStatistics | None = None,
+    ) -> Ranking:
+        return postings.search(self._session, found, terms, limit=limit, where=where, statistics=statistics)
+
+    def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+        return postings.count(self._session, namespace, terms)
+
+    def conjunction(self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]) -> dict[str, set[int]]:
+        return postings.find_chunks_with_terms(self._session, namespace, wanted)
+
+    def describe(self, found: NamespaceRow) -> str:
+        return "exact"
+
+    def are_sound(self, namespace: Namespace) -> bool:
+        return postings.are_sound(self._session, namespace)
+
+    def rebuild(self, namespace: Namespace) -> int:
+        return postings.rebuild(self._session, namespace)
