@@ -1,4 +1,4 @@
-"""One module starts processes, so that none of them imports code from the current folder."""
+"""One package starts processes and talks to them, so that all have the same protection and one protocol."""
 
 import ast
 
@@ -19,6 +19,7 @@ METHODS = {"subprocess_exec", "subprocess_shell", "ProcessPoolExecutor"}
 """Names that start a process, whatever object they belong to."""
 MODULES_OF_PROCESSES = {"multiprocessing", "pty", "popen2", "_posixsubprocess", "_winapi"}
 STARTER = "processes/child.py"
+GIT = {"load/git/git_process.py", "load/git/log.py"}
 
 
 def starts(nodes):
@@ -45,6 +46,38 @@ def test_no_other_module_starts_a_process():
 
     assert found[STARTER] == ["subprocess.Popen"]
     assert {name: words for name, words in found.items() if words and name != STARTER} == {}
+
+
+def test_one_package_knows_the_module_subprocess():
+    """Git is the exception: its output is no message, but a stream of its own format."""
+    users = {
+        name_of(path)
+        for path in MODULES
+        for node in nodes(path)
+        if (isinstance(node, ast.Import) and any(alias.name == "subprocess" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "subprocess")
+    }
+
+    assert {name for name in users if not name.startswith("processes/")} == GIT
+
+
+def test_processes_talk_in_one_protocol():
+    """`ChildProcess` and `ParentConnection` are its ends: no other module starts a process that it could talk to."""
+    words = {
+        word: {
+            name_of(path)
+            for path in MODULES
+            for node in nodes(path)
+            if isinstance(node, ast.ImportFrom | ast.Import) and word in {alias.name for alias in node.names}
+        }
+        for word in ("start_process", "read_frame")
+    }
+
+    assert {name for name in words["start_process"] if not name.startswith("processes/")} == {"load/git/git_process.py"}
+    assert {name for name in words["read_frame"] if name.startswith("processes/")} == {
+        "processes/child_process.py",
+        "processes/parent_connection.py",
+    }
 
 
 def test_no_module_runs_python_by_module_name():

@@ -21,25 +21,24 @@ from weft.models.local.model_folder import InstalledModel
 CHILD = """
 import sys, time
 import numpy as np
-from weft.models.local.gpu.encoder_main import _claim_pipes
-from weft.models.local.gpu.encoder_messages import read_json, write_json, write_vectors
+from weft.processes.parent_connection import ParentConnection
 
-incoming, outgoing = _claim_pipes()
-hidden = read_json(incoming)["architecture"]["hidden"]
+parent = ParentConnection()
+requests = parent.requests()
+hidden = next(requests)["architecture"]["hidden"]
 print("a line that a library prints")
-write_json(outgoing, {"ready": True})
-while True:
-    texts = read_json(incoming)
+parent.send(["ready"])
+for texts in requests:
     if texts[0] == "wait":
         open(texts[1], "w").close()
         time.sleep(600)
     if texts[0] == "crash":
         sys.exit(7)
     if texts[0] == "error":
-        write_json(outgoing, {"error": "no memory", "hint": "set models.device to cpu"})
+        parent.send(["error", "no memory", "set models.device to cpu"])
         break
-    write_json(outgoing, {"rows": len(texts)})
-    write_vectors(outgoing, np.array([[len(text)] * hidden for text in texts], np.float32))
+    parent.send(["vectors"])
+    parent.send_data(np.array([[len(text)] * hidden for text in texts], np.float32).tobytes())
 """
 
 
@@ -80,7 +79,7 @@ def test_an_error_of_the_process_is_raised_and_the_next_call_starts_another_one(
 
 def test_without_pytorch_the_process_names_the_extra(tmp_path: Path) -> None:
     """A package that cannot be imported in the child is a missing extra in the parent."""
-    child = CHILD.replace('{"ready": True}', '{"missing": "torch"}')
+    child = CHILD.replace('["ready"]', '["missing", "torch"]')
 
     with pytest.raises(MissingExtra, match="torch"):
         open_process(tmp_path, child=child).embed(["abc"])

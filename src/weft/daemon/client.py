@@ -109,14 +109,11 @@ def start(db: str, namespace: str) -> None:
     depends on the host, and the daemon answers the hooks of all folders.
     """
     from pathlib import Path
-    from subprocess import DEVNULL
 
-    from weft.processes.child import python_command, start_process
+    from weft.processes.child import python_command, start_detached
 
     folder = Path(db).parent
-    start_process(
+    start_detached(
         python_command("weft", "daemon", "--db", db, "--namespace", namespace, "--quiet"),
         folder=folder if folder.is_absolute() and folder.is_dir() else Path.home(),
-        stdin=DEVNULL,
-        stdout=DEVNULL,
     )

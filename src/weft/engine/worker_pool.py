@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from weft.index.embedding_cost import is_paid
 from weft.index.job_queue import Components, index_by_jobs
 from weft.index.progress import Step
 from weft.models.base import Embedder, Loadable
-from weft.processes.child import python_command, start_process
+from weft.processes.child import python_command
+from weft.processes.child_process import ChildFailure, ChildProcess
 from weft.records import Document, Receipt, Skipped
 from weft.system.cores import usable_cores
 
@@ -86,15 +87,15 @@ class _WorkerProcess:
     """A worker by name, and its process."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: ChildProcess
 
 
 class ProcessPool:
     """
     Worker processes that end with this process.
 
-    Each worker reads its settings from a pipe and works until the pipe closes. The end of this process also closes the
-    pipe. The cores are divided among the workers; vectors do not depend on the number of threads.
+    Each worker receives its settings and works until it is asked to end, or this process ends. The cores are divided
+    among the workers; vectors do not depend on the number of threads.
     """
 
     def __init__(self, components: Components, settings: Settings, *, size: int) -> None:
@@ -113,7 +114,7 @@ class ProcessPool:
 
     def maintain(self, jobs: int) -> None:
         """Start missing workers, at most one per job. Release the jobs of dead workers and restart these workers."""
-        for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
+        for worker in [worker for worker in self._workers if not worker.process.is_alive()]:
             self._remove(worker)
         if not self._started and self._size:
             self._started = True
@@ -127,54 +128,37 @@ class ProcessPool:
         """Stop the workers after their current job, and wait for them. A second call does nothing."""
         workers, self._workers = self._workers, []
         for worker in workers:
-            _close(worker)
+            worker.process.ask_to_end()
+        end = time.monotonic() + MAX_SHUTDOWN_SECONDS
         try:
             for worker in workers:
-                worker.process.wait(MAX_SHUTDOWN_SECONDS)
-        except BaseException as error:
-            for worker in workers:
-                worker.process.kill()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
+                worker.process.close(seconds=max(end - time.monotonic(), 0.0))
         finally:
             for worker in workers:
-                worker.process.wait()
-                assert worker.process.stdout
-                worker.process.stdout.close()
+                worker.process.close()
 
     def _start(self) -> _WorkerProcess:
         name = uuid.uuid4().hex
-        process = start_process(
-            python_command("weft.engine.worker_process"),
-            folder=Path.cwd(),  # the paths of the settings are relative to it
-            stderr=None,
-        )
-        worker = _WorkerProcess(name, process)
-        assert process.stdin
-        try:
-            process.stdin.write(json.dumps({"name": name, "settings": self._values}).encode() + b"\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            logger.debug("a worker ended before it began")  # `maintain` restarts it
-        return worker
+        folder = Path.cwd()  # the paths of the settings are relative to it
+        process = ChildProcess(python_command("weft.engine.worker_process"), folder=folder, shows_errors=True)
+        with suppress(ChildFailure):  # `maintain` restarts it
+            process.send({"name": name, "settings": self._values})
+        return _WorkerProcess(name, process)
 
     def _remove(self, worker: _WorkerProcess) -> None:
         """Release the jobs of an ended worker. Raises `WeftError` if all workers gave up or too many died."""
         self._workers.remove(worker)
-        _close(worker)
-        assert worker.process.stdout
-        with worker.process.stdout as output:
-            message = output.read()
-        self._components.store.jobs.release(worker.name, counted=not message)
-        code = worker.process.returncode
-        if message:  # other workers would raise the same error
+        error = _read_error(worker.process)
+        worker.process.close()
+        self._components.store.jobs.release(worker.name, counted=error is None)
+        if error:  # other workers would raise the same error
             self._gave_up += 1
-            error = WeftError(json.loads(message)["error"], hint=json.loads(message)["hint"])
             if self._gave_up >= self._size:
                 raise error
             logger.warning("a worker ended with an error, the others continue: %s", error)
             return
         self._deaths += 1
+        code = worker.process.exit_code
         logger.warning("a worker died (exit code %d); other workers take its jobs", code)
         if self._deaths > MAX_DEATHS_PER_WORKER * self._size:
             raise WeftError(
@@ -183,9 +167,10 @@ class ProcessPool:
             )
 
 
-def _close(worker: _WorkerProcess) -> None:
-    assert worker.process.stdin
-    try:
-        worker.process.stdin.close()
-    except BrokenPipeError:
-        logger.debug("a worker had already ended")
+def _read_error(process: ChildProcess) -> WeftError | None:
+    """Return the error that an ended worker has reported, if any."""
+    with suppress(ChildFailure):
+        match process.receive():
+            case ["error", str(text), str(hint)]:
+                return WeftError(text, hint=hint)
+    return None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import signal
 import sys
 import threading
@@ -21,6 +19,7 @@ from weft.index.job_worker import LEASE_S, Tally, Until, Worker
 from weft.index.plan import Prepared
 from weft.index.progress import Step
 from weft.load.file_reader import LoadError
+from weft.processes.parent_connection import ParentConnection
 from weft.records import Job, Skipped
 from weft.store.base import Store
 
@@ -65,21 +64,17 @@ def _prepare(engine: Engine, parsers: ParserPool, job: Job) -> Prepared:
 
 
 def main() -> int:
-    """Work until standard input closes. A `WeftError` is written to standard output as JSON."""
-    order = json.loads(sys.stdin.readline())
+    """Work until the parent ends or asks this process to end. A `WeftError` is sent to the parent."""
+    parent = ParentConnection()
+    order = parent.receive()
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
-
-    def wait_for_end() -> None:
-        os.read(sys.stdin.fileno(), 1)  # unbuffered: the lock of the buffer would block the exit of the process
-        stop.set()
-
-    threading.Thread(target=wait_for_end, name="end", daemon=True).start()
+    parent.on_end(stop.set)
     try:
         with Engine(read_settings(order["settings"])) as engine:
             work(engine, stop, name=order["name"])
     except WeftError as error:
-        sys.stdout.write(json.dumps({"error": str(error), "hint": error.hint}))
+        parent.send(["error", str(error), error.hint])
         return 1
     return 0
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,3 +109,13 @@ def find_program(name: str) -> str | None:
         if found and Path(found).parent == folder:  # Windows looks into the current folder first
             return found
     return None
+
+
+def join_command(words: Sequence[str]) -> str:
+    """Return the line that a shell of this system runs as a command."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+def start_detached(command: Sequence[str], *, folder: Path) -> None:
+    """Start a process that outlives this one, without input and output. Raises `OSError`."""
+    start_process(command, folder=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -11,8 +11,6 @@ import base64
 import difflib
 import hashlib
 import json
-import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from platformdirs import user_data_path
 from weft.admin.hosts.catalog import HookFile, Host
 from weft.admin.hosts.json_edit import BOM, BadSettings, append_item, read_list, set_member
 from weft.errors import ConfigError, InputError
-from weft.processes.child import find_program, python_command
+from weft.processes.child import find_program, join_command, python_command
 from weft.system.temporary_files import temporary_file
 
 if sys.version_info >= (3, 11):
@@ -96,7 +94,7 @@ def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
     if file.version is not None and not text.strip():
         text = json.dumps({"version": file.version}, indent=2) + "\n"
     for event, name in file.events.items():
-        command = _join([*find_command(), "hook", event, *arguments])
+        command = join_command([*find_command(), "hook", event, *arguments])
         if json.dumps(command) in json.dumps(read_list(text, "hooks", name)):
             continue
         item: dict[str, Any] = {"command": command}
@@ -104,10 +102,6 @@ def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
             item = {"hooks": [{"type": "command", "command": command, "timeout": file.timeout}]}
         text = append_item(text, "hooks", name, item)
     return text
-
-
-def _join(words: Sequence[str]) -> str:
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path) -> None:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
-import queue
 import sys
-import threading
 import traceback
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from typing import Any, BinaryIO
+from typing import Any
 
 from weft.config import LoadOptions, MemoryOptions, SplitOptions
 from weft.engine.adapters import open_tagger
-from weft.engine.parsing import process_limits
 from weft.engine.parsing.parser_messages import (
     CPU_SECONDS_PER_MILLION_CHARACTERS,
     FULL_PRIORITY,
-    HEADER_BYTES,
-    PIPE_BYTES,
     BatchInput,
     FileInput,
     Input,
@@ -29,10 +23,8 @@ from weft.engine.parsing.parser_messages import (
     TextInput,
     from_request,
     iter_messages,
-    read_message,
     skipped_message,
     to_request,
-    write_message,
 )
 from weft.engine.uploads import text_document
 from weft.errors import WeftError
@@ -42,6 +34,8 @@ from weft.index.note_facts import make_fact_reader
 from weft.index.plan import prepare
 from weft.load.run import load_file
 from weft.masking.masked_documents import mask_documents
+from weft.processes import limits
+from weft.processes.parent_connection import ParentConnection
 from weft.records import Document, Skipped
 
 MAX_LOG_MESSAGES = 100
@@ -65,7 +59,7 @@ class Parser:
         if isinstance(item, FileInput | TextInput):  # documents of other inputs were masked before
             documents = mask_documents(documents, recipe.memory)
         while True:
-            process_limits.limit_cpu(seconds)
+            limits.limit_cpu(seconds)
             found = next(documents, None)
             if found is None:
                 return
@@ -73,7 +67,7 @@ class Parser:
                 yield skipped_message(found)
                 continue
             yield ["loaded", len(found.text)]
-            process_limits.limit_cpu(seconds + len(found.text) * CPU_SECONDS_PER_MILLION_CHARACTERS / 1e6)
+            limits.limit_cpu(seconds + len(found.text) * CPU_SECONDS_PER_MILLION_CHARACTERS / 1e6)
             yield from iter_messages(
                 prepare(
                     found,
@@ -115,69 +109,49 @@ def _load(item: Input, recipe: Recipe) -> Iterator[Document | Skipped]:
 
 
 def main() -> None:
-    """Answer requests until standard input closes. It also closes when the parent dies."""
-    incoming, wire = _claim_pipes()
-    forwarder = LogForwarder(wire)
+    """Answer requests until the parent ends."""
+    parent = ParentConnection()
+    forwarder = LogForwarder(parent)
     logging.getLogger().addHandler(forwarder)
     parser = Parser()
     parser.warm_up()
     if FULL_PRIORITY not in sys.argv:
-        process_limits.lower_priority()
-    process_limits.limit_memory()
-    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(incoming, requests), name="requests", daemon=True).start()
-    write_message(wire, ["ready"])
-    while True:
-        request = requests.get()
+        limits.lower_priority()
+    limits.limit_memory()
+    requests = parent.requests()
+    parent.send(["ready"])
+    for request in requests:
         forwarder.remaining = MAX_LOG_MESSAGES
-        _answer(parser, request, wire)
-        write_message(wire, ["finished"])
+        _answer(parser, request, parent)
+        parent.send(["finished"])
 
 
-def _answer(parser: Parser, request: dict[str, Any], wire: BinaryIO) -> None:
+def _answer(parser: Parser, request: dict[str, Any], parent: ParentConnection) -> None:
     """Write the answer to one request. Any error of the document becomes a message."""
     source = request["source"]
     try:
         for message in parser.answer(request):
-            write_message(wire, message, flush="payloads" not in request)
+            parent.send(message, flush="payloads" not in request)
     except WeftError as error:
-        write_message(wire, ["error", str(error), error.hint])
+        parent.send(["error", str(error), error.hint])
     except MemoryError:
-        process_limits.lift_memory_limit()
-        limit = process_limits.MAX_MEMORY_BYTES // 2**20
+        limits.lift_memory_limit()
+        limit = limits.MAX_MEMORY_BYTES // 2**20
         detail = f"parsing needed more than {limit:,} MiB of memory"
-        write_message(wire, skipped_message(Skipped(source=source, reason="too large", detail=detail)))
-        write_message(wire, ["ended"])
+        parent.send(skipped_message(Skipped(source=source, reason="too large", detail=detail)))
+        parent.send(["ended"])
     except Exception as error:
         logger.exception("parsing failed")
         text = f"{type(error).__name__}: {error}"[:MAX_LOG_CHARACTERS]
-        write_message(wire, skipped_message(Skipped(source=source, reason="broken", detail=text)))
-
-
-def _claim_pipes() -> tuple[int, BinaryIO]:
-    """Return the pipes of the parent, and redirect standard input and output of the parsers to the null device."""
-    incoming, outgoing = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    os.close(null)
-    return incoming, os.fdopen(outgoing, "wb", PIPE_BYTES)
-
-
-def _receive(incoming: int, requests: queue.SimpleQueue[dict[str, Any]]) -> None:
-    """Queue the requests; end the process when the pipe closes, even in the middle of a document."""
-    with os.fdopen(incoming, "rb") as stream:
-        while len(header := stream.read(HEADER_BYTES)) == HEADER_BYTES:
-            requests.put(read_message(stream.read(int.from_bytes(header, "big"))))
-    os._exit(0)
+        parent.send(skipped_message(Skipped(source=source, reason="broken", detail=text)))
 
 
 class LogForwarder(logging.Handler):
     """Handler that sends warnings and errors to the parent."""
 
-    def __init__(self, wire: BinaryIO) -> None:
+    def __init__(self, parent: ParentConnection) -> None:
         super().__init__(logging.WARNING)
-        self._wire = wire
+        self._parent = parent
         self.remaining = MAX_LOG_MESSAGES
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -186,7 +160,7 @@ class LogForwarder(logging.Handler):
             self.remaining -= 1
             trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
             text = f"{record.getMessage()[:MAX_LOG_CHARACTERS]}\n{trace[-MAX_LOG_CHARACTERS:]}".rstrip()
-            write_message(self._wire, ["log", record.name, record.levelno, text])
+            self._parent.send(["log", record.name, record.levelno, text])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """
 Messages between a server and its parser processes.
 
-A message is a JSON value after its length: 4 bytes, big-endian. The parent sends one request per file or text. The
-process answers with these lists, in this order. A message has at most `CHUNKS_PER_MESSAGE` chunks, so that decoding it
-does not delay other threads of the parent.
+The parent sends one request per file or text. The process answers with these lists, in this order. A message has at
+most `CHUNKS_PER_MESSAGE` chunks, so that decoding it does not delay other threads of the parent.
 
     ["ready"]                               once, after the start
     ["log", logger, level, text]            at any time
@@ -19,14 +18,13 @@ does not delay other threads of the parent.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from weft.config import LoadOptions, MemoryOptions, Settings, SplitOptions
 from weft.index.job_queue import read_payload, write_payload
@@ -34,22 +32,10 @@ from weft.index.plan import Draft, Plan, Prepared, indexed_texts
 from weft.models.base import Extractor
 from weft.records import Chunk, Claim, DocumentInfo, Extraction, Fact, Metadata, Nomination, Skipped
 
-HEADER_BYTES = 4
-
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""A longer message is refused. The largest one is the text of a document that the parent extracts."""
-
 MAX_OUTPUT_BYTES = 512 * 1024 * 1024
 """All messages of one document. A text of 50 MB, the largest accepted one, gives about 400 MB."""
 
 CHUNKS_PER_MESSAGE = 32
-
-PIPE_BYTES = 64 * 1024
-"""
-Buffer of a pipe, as large as the pipe on Linux.
-
-After each read the thread that receives waits for the interpreter lock, up to 5 ms while another thread computes.
-"""
 
 CPU_SECONDS_PER_MILLION_CHARACTERS = 20
 """Allowance for splitting and extraction, which take linear time; 4 were measured."""
@@ -128,19 +114,6 @@ def make_recipe(settings: Settings, *, extractor: Extractor | None, now: datetim
         extracts=is_rules,
         extractor_name="" if is_rules or extractor is None else extractor.name,
     )
-
-
-def write_message(stream: IO[bytes], message: Any, *, flush: bool = True) -> None:
-    """Write one message."""
-    data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    stream.write(len(data).to_bytes(HEADER_BYTES, "big") + data)
-    if flush:
-        stream.flush()
-
-
-def read_message(data: bytes) -> Any:
-    """Return the value of a message without its header. Raises `ValueError`."""
-    return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
 def to_request(item: Input, recipe: Recipe) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,9 +25,6 @@ MAX_DOCUMENTS_PER_PROCESS = 500
 
 MAX_FAILED_STARTS = 3
 """Failed starts in a row after which requests fail."""
-
-WATCH_SECONDS = 0.5
-"""Interval in which the watchdog compares deadlines."""
 
 
 class ParserPool:
@@ -57,7 +53,6 @@ class ParserPool:
         """Requests that wait for a process."""
         self._leased: Counter[str] = Counter()
         """Processes in use, by namespace."""
-        self._watchdog = threading.Thread(target=self._watch, name="weft-parser-watchdog", daemon=True)
 
     def start(self) -> None:
         """Start the first process in the background."""
@@ -183,8 +178,6 @@ class ParserPool:
 
     def _start_one(self, replaces: ParserProcess | None = None) -> None:
         self._pending_starts += 1
-        if self._watchdog.ident is None:
-            self._watchdog.start()
         threading.Thread(target=self._run_start, args=(replaces,), name="weft-parser-start", daemon=True).start()
 
     def _run_start(self, replaces: ParserProcess | None) -> None:
@@ -222,11 +215,3 @@ class ParserPool:
             self._changed.notify_all()
         for item in ended:
             item.close()
-
-    def _watch(self) -> None:
-        """Kill processes that exceed their wall-clock limit."""
-        while not self._ended.wait(WATCH_SECONDS):
-            with self._changed:
-                processes = [*self._starting, *self._live]
-            for process in processes:
-                process.check_deadline(time.monotonic())

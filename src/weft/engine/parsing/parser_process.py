@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import logging
-import signal
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from weft.engine.parsing.parser_messages import (
     CPU_SECONDS_PER_MILLION_CHARACTERS,
-    HEADER_BYTES,
-    MAX_MESSAGE_BYTES,
     MAX_OUTPUT_BYTES,
-    PIPE_BYTES,
-    Message,
     PreparedReader,
-    read_message,
     read_skipped,
-    write_message,
 )
-from weft.engine.parsing.process_limits import HAS_CPU_LIMIT
 from weft.errors import InputError
 from weft.index.plan import Prepared
 from weft.load.file_reader import LoadError
-from weft.processes.child import clean_environment, python_command, start_process
+from weft.processes.child import clean_environment, python_command
+from weft.processes.child_process import ChildFailure, ChildProcess
+from weft.processes.framing import MAX_MESSAGE_BYTES
+from weft.processes.limits import HAS_CPU_LIMIT
+from weft.processes.parent_connection import BUFFER_BYTES
 from weft.records import Skipped
 
 MODULE = "weft.engine.parsing.parser_main"
@@ -45,53 +38,49 @@ WALL_FACTOR = 10 if HAS_CPU_LIMIT else 1
 MIN_WALL_SECONDS = 60.0 if HAS_CPU_LIMIT else 0.0
 """Least wall-clock limit."""
 
+INVALID = "sent an invalid message"
+
 A = TypeVar("A")
 B = TypeVar("B")
 
 
 class ParserProcess:
-    """A child process that parses one document at a time. One thread uses it; a watchdog may kill it."""
+    """A child process that parses one document at a time. One thread uses it; any thread may kill it."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.documents = 0
         """Requests answered."""
-        self.deadline = float("inf")
-        """Monotonic time at which the watchdog kills it."""
         self.is_busy = False
         """True if a request has no complete answer yet."""
         self.is_replaced = False
         """True if another process took its place."""
-        self._limit_error: LoadError | None = None
-        self._message_bytes = 0
-        self._wall_seconds = 0.0
         passed = {name: value for name, value in clean_environment().items() if name in PASSED_VARIABLES}
-        self._process = start_process(
-            command or python_command(MODULE), environment=passed | ONE_THREAD, bufsize=PIPE_BYTES
+        self._child = ChildProcess(
+            command or python_command(MODULE), environment=passed | ONE_THREAD, buffer_bytes=BUFFER_BYTES
         )
 
     def wait_until_ready(self) -> bool:
         """Return True if the process has started."""
         try:
-            return self._receive(MAX_MESSAGE_BYTES, seconds=MAX_START_SECONDS) == ["ready"]
-        except LoadError:
+            return bool(self._child.receive(seconds=MAX_START_SECONDS) == ["ready"])
+        except ChildFailure:
             return False
 
     @property
     def pid(self) -> int:
         """Id of the process."""
-        return self._process.pid
+        return self._child.pid
 
     def is_alive(self) -> bool:
         """Return True if the process runs."""
-        return self._process.poll() is None
+        return self._child.is_alive()
 
     def send(self, request: dict[str, Any]) -> bool:
         """Send a request; return False if the process had ended before."""
-        assert self._process.stdin
         self.is_busy = True
         try:
-            write_message(self._process.stdin, request)
-        except OSError:
+            self._child.send(request)
+        except ChildFailure:
             return False
         return True
 
@@ -105,7 +94,7 @@ class ParserProcess:
         error: InputError | None = None
         seconds, remaining_bytes = cpu_seconds, MAX_OUTPUT_BYTES
         while (message := self._receive(remaining_bytes, seconds=seconds)) != ["finished"]:
-            remaining_bytes -= self._message_bytes
+            remaining_bytes -= self._child.received_bytes
             match message:
                 case ["ended"]:
                     return  # still busy, so the pool replaces it
@@ -125,73 +114,41 @@ class ParserProcess:
                     yield self._decode(PreparedReader.build, reader)
                     reader, seconds, remaining_bytes = None, cpu_seconds, MAX_OUTPUT_BYTES
                 case _:
-                    raise self._kill(LoadError("broken", "the parser process sent an unknown message"))
+                    raise LoadError("broken", f"the parser process {self._child.fail('message', INVALID)}")
         self.is_busy = False
         self.documents += 1
         if error:
             raise error
 
-    def check_deadline(self, now: float) -> None:
-        """Kill the process if its wall-clock limit is over. Called by the watchdog."""
-        if now > self.deadline:
-            self._kill(LoadError("too slow", f"parsing took more than {self._wall_seconds:,.0f} s"))
-
     def kill(self) -> None:
         """Kill the process and wait for its end. The process has no unsaved data. Any thread may call this."""
-        self._process.kill()
-        self._process.wait()
+        self._child.kill()
 
     def close(self) -> None:
         """Kill the process and close its pipes. A second call does nothing."""
         self.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe
-            with suppress(OSError):  # a request that was not sent
-                pipe.close()
+        self._child.close()
 
-    def _receive(self, max_bytes: int, *, seconds: float) -> Message:
+    def _receive(self, max_bytes: int, *, seconds: float) -> Any:
         """Return the next message. Raises `LoadError` after `max_bytes`, after the wall-clock limit, or at the end."""
-        assert self._process.stdout
-        self._wall_seconds = max(WALL_FACTOR * seconds, MIN_WALL_SECONDS)
-        self.deadline = time.monotonic() + self._wall_seconds
+        wall_seconds = max(WALL_FACTOR * seconds, MIN_WALL_SECONDS)
         try:
-            header = self._process.stdout.read(HEADER_BYTES)
-            self._message_bytes = int.from_bytes(header, "big")
-            if self._message_bytes > min(max_bytes, MAX_MESSAGE_BYTES):
-                limit = MAX_OUTPUT_BYTES // 2**20
-                raise self._kill(LoadError("too large", f"parsing produced more than {limit:,} MiB"))
-            data = self._process.stdout.read(self._message_bytes)
-        finally:
-            self.deadline = float("inf")
-        if len(header) < HEADER_BYTES or len(data) < self._message_bytes:
-            raise self._end_error(seconds)
-        message = self._decode(read_message, data)
-        return message if isinstance(message, list) else []
+            return self._child.receive(max_bytes=min(max_bytes, MAX_MESSAGE_BYTES), seconds=wall_seconds)
+        except ChildFailure as failure:
+            match failure.kind:
+                case "deadline":
+                    error = LoadError("too slow", f"parsing took more than {wall_seconds:,.0f} s")
+                case "cpu":
+                    error = LoadError("too slow", f"parsing took more than {seconds:,.0f} s of CPU time")
+                case "size":
+                    error = LoadError("too large", f"parsing produced more than {MAX_OUTPUT_BYTES // 2**20:,} MiB")
+                case _:
+                    error = LoadError("broken", f"the parser process {failure}")
+            raise error from failure
 
     def _decode(self, decode: Callable[[A], B], value: A) -> B:
         """Return the decoded value; a damaged process may send anything."""
         try:
             return decode(value)
         except (ValueError, TypeError, LookupError) as error:
-            raise self._kill(LoadError("broken", "the parser process sent an invalid message")) from error
-
-    def _kill(self, error: LoadError) -> LoadError:
-        """Kill the process; return the reason, which `_end_error` reports too."""
-        self._limit_error = error
-        self._process.kill()
-        return error
-
-    def _end_error(self, seconds: float) -> LoadError:
-        """Return the reason why the process ended."""
-        code = self._process.wait()
-        if self._limit_error:
-            return self._limit_error
-        if sys.platform != "win32" and code == -signal.SIGXCPU:
-            return LoadError("too slow", f"parsing took more than {seconds:,.0f} s of CPU time")
-        if code < 0:
-            with suppress(ValueError):
-                return LoadError(
-                    "broken",
-                    f"the parser process was killed ({signal.Signals(-code).name})",
-                )
-        return LoadError("broken", f"the parser process failed with exit code {code}")
+            raise LoadError("broken", f"the parser process {self._child.fail('message', INVALID)}") from error

@@ -36,6 +36,7 @@ from typing import IO
 from weft.errors import InputError
 from weft.load.git.repository import REFTABLE_HEAD, Repository, find_repository
 from weft.processes.child import clean_environment, find_program, start_process
+from weft.processes.limits import limit_data_of
 from weft.system.temporary_files import temporary_folder
 
 PREFIX = "weft-git-"
@@ -84,21 +85,11 @@ def start_git(folder: Path, arguments: Sequence[str], *, errors: IO[bytes] | int
         with start_process(
             [program, *arguments], folder=private, environment=variables, stdin=subprocess.DEVNULL, stderr=errors
         ) as process:
-            _limit_memory(process)
+            limit_data_of(process.pid, MAX_MEMORY_BYTES)
             yield process
 
 
 # ── private ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def _limit_memory(process: subprocess.Popen[bytes]) -> None:
-    """Make allocations of a running process fail beyond `MAX_MEMORY_BYTES`; mapped packs do not count."""
-    try:
-        import resource
-
-        resource.prlimit(process.pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-    except (ImportError, AttributeError, OSError, ValueError):  # other systems, or the process has ended
-        return
 
 
 def _variables(home: Path, *, git: Path, objects: Path) -> dict[str, str]:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import ModelUnavailable
-from weft.processes.child import clean_environment, find_program, python_command, start_process
+from weft.processes.child import clean_environment, find_program, python_command
+from weft.processes.program import CannotStart, run_program
 
-POLL_SECONDS = 0.2
 MAX_REASON_CHARACTERS = 300
 UV_PYTHON_VERSION = "3.13"
 """Version of Python that uv resolves for. None of the wheel's code is run, so it need not be this interpreter's."""
@@ -79,30 +76,19 @@ def find_tools(
 
 def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]) -> None:
     """
-    Run a command until it ends, and call `watch` every `POLL_SECONDS`.
+    Run a command until it ends, and call `watch` several times a second.
 
     Temporary files go to `scratch`. Raises `ModelUnavailable` with the error line of its output if it fails.
     Any exception, Ctrl-C included, kills the command first.
     """
     log = scratch / "output.txt"
-    with log.open("wb") as output:
-        try:
-            process = start_process(
-                command,
-                folder=scratch,
-                environment=_environment(scratch),
-                stdin=subprocess.DEVNULL,  # a password prompt would wait forever
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        except OSError as error:
-            raise ModelUnavailable(f"cannot start {command[0]!r}: {error}") from error
-        try:
-            _wait(process, watch=watch)
-        finally:
-            _end(process)
-    if process.returncode != 0:
-        raise ModelUnavailable(_read_reason(log) or f"exit code {process.returncode}")
+    try:
+        with log.open("wb") as output:
+            code = run_program(command, folder=scratch, environment=_environment(scratch), output=output, watch=watch)
+    except CannotStart as error:
+        raise ModelUnavailable(f"cannot start {command[0]!r}: {error}") from error
+    if code != 0:
+        raise ModelUnavailable(_read_reason(log) or f"exit code {code}")
 
 
 def _pip(name: str, *program: str) -> Tool:
@@ -146,28 +132,6 @@ def _environment(scratch: Path) -> dict[str, str]:
     temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
     pip = {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_REQUIRE_VIRTUALENV": "0"}
     return {**clean_environment(), **temporary, **pip}
-
-
-def _wait(process: subprocess.Popen[bytes], *, watch: Callable[[], None]) -> None:
-    while True:
-        watch()
-        try:
-            process.wait(POLL_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-        return
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its children if it still runs; it has its own session."""
-    if process.poll() is not None:
-        return
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with suppress(ProcessLookupError):  # the process has just ended
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _read_reason(log: Path) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.local.catalog import Architecture
-from weft.models.local.gpu.encoder_messages import read_json, write_json, write_vectors
 from weft.models.local.gpu.torch_encoder import TorchEncoder
 from weft.models.local.model_folder import ONNX_FILE, TOKENIZER_FILE, InstalledModel, read_verified
 from weft.models.local.text_tokenizer import TextTokenizer
 from weft.models.local.weights import read_graph
+from weft.processes.parent_connection import ParentConnection
+from weft.records import Vectors
 
 
 class Model:
@@ -30,37 +31,26 @@ class Model:
         )
         self._encoder = TorchEncoder(weights, architecture=architecture, device=description["device"])
 
-    def answer(self, texts: list[str], outgoing: RawIOBase) -> None:
-        """Write the vectors of texts. Raises `ModelUnavailable`."""
-        vectors = self._encoder.encode(self._tokenizer.encode_all(texts))
-        write_json(outgoing, {"rows": len(vectors)})
-        write_vectors(outgoing, vectors)
+    def encode(self, texts: list[str]) -> Vectors:
+        """Return the vectors of texts. Raises `ModelUnavailable`."""
+        return self._encoder.encode(self._tokenizer.encode_all(texts))
 
 
 def main() -> None:
-    """Answer requests until standard input closes. It also closes when the parent ends."""
-    incoming, outgoing = _claim_pipes()
+    """Answer requests until the parent ends."""
+    parent = ParentConnection()
     try:
-        model = Model(read_json(incoming))
-        write_json(outgoing, {"ready": True})
-        while True:
-            model.answer(read_json(incoming), outgoing)
+        requests = parent.requests()
+        model = Model(next(requests))
+        parent.send(["ready"])
+        for texts in requests:
+            vectors = np.ascontiguousarray(model.encode(texts), np.float32)
+            parent.send(["vectors"], flush=False)
+            parent.send_data(vectors.tobytes())
     except MissingExtra:
-        write_json(outgoing, {"missing": "torch"})
+        parent.send(["missing", "torch"])
     except ModelUnavailable as error:
-        write_json(outgoing, {"error": str(error), "hint": error.hint})
-    except (EOFError, BrokenPipeError):  # the parent has ended
-        pass
-
-
-def _claim_pipes() -> tuple[RawIOBase, RawIOBase]:
-    """Return the pipes of the parent, and redirect standard input and output to the null device."""
-    incoming, outgoing = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    os.close(null)
-    return os.fdopen(incoming, "rb", 0), os.fdopen(outgoing, "wb", 0)
+        parent.send(["error", str(error), error.hint])
 
 
 if __name__ == "__main__":

@@ -1,23 +1,30 @@
-"""Process of a model on a GPU, seen from its parent. It has an interpreter lock of its own."""
+"""
+Process of a model on a GPU, seen from its parent. It has an interpreter lock of its own.
+
+    parent   description of the model, then lists of texts
+    child    an answer to each:
+
+    ["ready"]               the model is on the device
+    ["vectors"]             one vector per text follows, as float32
+    ["error", text, hint]   a `ModelUnavailable`
+    ["missing", package]    a package that cannot be imported
+"""
 
 from __future__ import annotations
 
-import subprocess
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
-from io import RawIOBase
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.local.catalog import LocalModel
-from weft.models.local.gpu.encoder_messages import read_json, read_vectors, write_json
 from weft.models.local.model_folder import InstalledModel
-from weft.processes.child import python_command, start_process
+from weft.processes.child import python_command
+from weft.processes.child_process import ChildFailure, ChildProcess
 from weft.records import Vectors
 
 MODULE = "weft.models.local.gpu.encoder_main"
@@ -55,7 +62,7 @@ class EncoderProcess:
         self._dimension = model.architecture.hidden
         self._command = command
         self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ChildProcess | None = None
         self._interruptions = 0
         """Number of interruptions. A call that started before the last interruption ends."""
 
@@ -68,14 +75,14 @@ class EncoderProcess:
                 parts = []
                 for start in range(0, len(texts), MAX_TEXTS_PER_REQUEST):
                     if self._interruptions != interruptions:
-                        raise EOFError
+                        raise process.fail("ended", "was interrupted")
                     parts.append(self._request(process, texts[start : start + MAX_TEXTS_PER_REQUEST]))
-            except (EOFError, OSError) as error:
-                code = self._end()
+            except (ChildFailure, OSError) as error:
+                self._end()
                 if self._interruptions != interruptions:
                     raise ModelUnavailable("embedding was interrupted", hint="run the command again") from error
                 raise ModelUnavailable(
-                    f"the process of the model on {self._description['device']!r} failed with exit code {code}",
+                    f"the process of the model on {self._description['device']!r} {error}",
                     hint="set models.device to cpu",
                 ) from error
             except BaseException:
@@ -95,50 +102,32 @@ class EncoderProcess:
         with self._lock:
             self._end()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> ChildProcess:
         """Start the process, and wait until the model is on the device."""
-        self._process = process = start_process(self._command or python_command(MODULE), bufsize=0, pipesize=PIPE_BYTES)
-        self._finalizer = weakref.finalize(self, _end_process, process)
-        write_json(_pipe(process.stdin), self._description)
-        _check(read_json(_pipe(process.stdout)))
+        command = self._command or python_command(MODULE)
+        self._process = process = ChildProcess(command, buffer_bytes=PIPE_BYTES, pipe_bytes=PIPE_BYTES)
+        self._finalizer = weakref.finalize(self, process.close, seconds=MAX_END_SECONDS)
+        process.send(self._description)
+        _check(process.receive())
         return process
 
-    def _request(self, process: subprocess.Popen[bytes], texts: Sequence[str]) -> Vectors:
-        write_json(_pipe(process.stdin), list(texts))
-        answer = _check(read_json(_pipe(process.stdout)))
-        return read_vectors(_pipe(process.stdout), rows=answer["rows"], columns=self._dimension)
+    def _request(self, process: ChildProcess, texts: Sequence[str]) -> Vectors:
+        process.send(list(texts))
+        _check(process.receive())
+        data = process.receive_data(max_bytes=4 * len(texts) * self._dimension)
+        return cast(Vectors, np.frombuffer(data, np.float32).reshape(len(texts), self._dimension))
 
-    def _end(self) -> int | None:
-        """End the process if it runs; return its exit code, None without a process."""
+    def _end(self) -> None:
+        """End the process if it runs."""
         process, self._process = self._process, None
-        if process is None:
-            return None
-        self._finalizer()
-        return process.returncode
+        if process is not None:
+            self._finalizer()
 
 
-def _end_process(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):
-            _pipe(pipe).close()
-    try:
-        process.wait(MAX_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _pipe(pipe: object) -> RawIOBase:
-    """Return the unbuffered pipe of a process."""
-    assert isinstance(pipe, RawIOBase)
-    return pipe
-
-
-def _check(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer that is no error. Raises `ModelUnavailable` or `MissingExtra`."""
+def _check(answer: list[Any]) -> None:
+    """Raise `ModelUnavailable` or `MissingExtra` if an answer is an error."""
     match answer:
-        case {"missing": str(package)}:
+        case ["missing", str(package)]:
             raise MissingExtra(package, extra="torch")
-        case {"error": str(message), "hint": str(hint)}:
+        case ["error", str(message), str(hint)]:
             raise ModelUnavailable(message, hint=hint)
-    return answer

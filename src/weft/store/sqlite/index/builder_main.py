@@ -1,8 +1,8 @@
 """
-Process that builds large read indexes for another one. Each message is one line of JSON.
+Process that builds large read indexes for another one.
 
     request     {"path": file, "min_rows": number, "versions": [schema, format, 0 or 1]}
-    answers     {"ready": true}, then {"changed": number of indexes} or {"error": text}
+    answers     ["ready"], then ["changed", number of indexes] or ["error", text]
 
 It ends early if the other process closes the pipe. If the other process has other versions, it ends without an answer:
 it could not read the file, or would write an index that the other one cannot read.
@@ -10,14 +10,12 @@ it could not read the file, or would write an index that the other one cannot re
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import threading
 from contextlib import closing
-from typing import Any
 
 from weft.errors import StoreError
+from weft.processes.parent_connection import ParentConnection
 from weft.store.index_files.hnsw import make_graph
 from weft.store.sqlite.connect import Connections, read_version
 from weft.store.sqlite.index.builder_process import read_versions
@@ -25,20 +23,21 @@ from weft.store.sqlite.index.builder_process import read_versions
 
 def main() -> None:
     """Answer one request."""
-    request = json.loads(sys.stdin.buffer.readline())
+    parent = ParentConnection()
+    request = parent.receive()
     if request["versions"] != read_versions():
         sys.exit("another version of Weft is installed")
     *_, has_graphs = request["versions"]
     if has_graphs:
         make_graph(1)  # loads usearch before a thread waits for the pipe, which could block this on Windows
     cancelled = threading.Event()
-    threading.Thread(target=_await_end, args=(cancelled,), daemon=True).start()
-    _answer({"ready": True})
+    parent.on_end(cancelled.set)
+    parent.send(["ready"])
     try:
-        answer: dict[str, Any] = {"changed": build(request["path"], min_rows=request["min_rows"], cancelled=cancelled)}
+        answer = ["changed", build(request["path"], min_rows=request["min_rows"], cancelled=cancelled)]
     except Exception as error:  # noqa: BLE001 - the other process reports it; also too little memory
-        answer = {"error": str(error) or type(error).__name__}
-    _answer(answer)
+        answer = ["error", str(error) or type(error).__name__]
+    parent.send(answer)
 
 
 def build(path: str, *, min_rows: int, cancelled: threading.Event) -> int:
@@ -49,17 +48,6 @@ def build(path: str, *, min_rows: int, cancelled: threading.Event) -> int:
     with closing(Connections(path)) as connections:
         connections.index_builder.cancelled = cancelled
         return connections.index_builder.catch_up(min_rows=min_rows)
-
-
-def _await_end(cancelled: threading.Event) -> None:
-    """Cancel the build when the pipe is closed."""
-    os.read(sys.stdin.fileno(), 1)  # a buffered read would hold a lock that the end of the interpreter needs
-    cancelled.set()
-
-
-def _answer(message: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

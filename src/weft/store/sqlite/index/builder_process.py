@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import IO, Any
 
-from weft.processes.child import python_command, start_process
+from weft.processes.child import python_command
+from weft.processes.child_process import ChildFailure, ChildProcess
 from weft.store.index_files.hnsw import is_available
 from weft.store.index_files.segments import FORMAT_VERSION
 from weft.store.sqlite import schema
@@ -28,9 +24,6 @@ Its start takes half a second, a graph of so many rows ten. In a thread these te
 
 MAX_START_SECONDS = 60.0
 """Longest wait until the process is ready."""
-
-POLL_SECONDS = 0.1
-"""Seconds between two looks whether the build is cancelled."""
 
 MAX_END_SECONDS = 10.0
 """Longest wait for the end of a cancelled process; it is killed afterwards, which leaves a partial file."""
@@ -61,63 +54,31 @@ def extend_indexes(
     if not command[0] or getattr(sys, "frozen", False):  # an application without an interpreter would start itself
         raise CannotStart
     try:
-        process = start_process(command, bufsize=0)
+        process = ChildProcess(command)
     except (OSError, ValueError) as error:
         raise CannotStart from error
+    request = {"path": str(path), "min_rows": min_rows, "versions": read_versions()}
     with process:
         try:
-            return _exchange(process, {"path": str(path), "min_rows": min_rows, "versions": read_versions()}, cancelled)
-        finally:
-            process.kill()
+            process.send(request)
+            process.receive(seconds=MAX_START_SECONDS, cancelled=cancelled)
+        except ChildFailure as failure:
+            if cancelled.is_set():
+                return 0
+            raise CannotStart from failure
+        return _receive_answer(process, cancelled)
 
 
-def _exchange(process: subprocess.Popen[bytes], request: dict[str, object], cancelled: threading.Event) -> int:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-    threading.Thread(target=_receive, args=(process.stdout, messages), name="weft-index-answers", daemon=True).start()
+def _receive_answer(process: ChildProcess, cancelled: threading.Event) -> int:
     try:
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-    except OSError as error:
-        raise CannotStart from error
-    is_ready, deadline = False, time.monotonic() + MAX_START_SECONDS
-    while True:
-        if cancelled.is_set():
-            process.stdin.close()
-            if is_ready:
-                _await_end(process)
+        answer = process.receive(cancelled=cancelled, end_seconds=MAX_END_SECONDS)
+    except ChildFailure as failure:
+        answer = ["error", f"the process that builds them {failure}"]
+    match answer:
+        case _ if cancelled.is_set():
             return 0
-        try:
-            message = messages.get(timeout=POLL_SECONDS)
-        except Empty:
-            if not is_ready and time.monotonic() > deadline:
-                raise CannotStart from None
-            continue
-        if message is None:
-            if not is_ready:
-                raise CannotStart
-            raise OSError(f"the process that builds them ended with exit code {process.wait()}")
-        if "error" in message:
-            raise OSError(message["error"])
-        if "changed" in message:
-            return int(message["changed"])
-        is_ready = True
-
-
-def _receive(pipe: IO[bytes], messages: SimpleQueue[dict[str, Any] | None]) -> None:
-    """Read messages until the pipe ends; then add None."""
-    try:
-        for line in pipe:
-            message = json.loads(line)
-            if isinstance(message, dict):
-                messages.put(message)
-    except (OSError, ValueError):  # the pipe was closed here, or another program writes to it
-        pass
-    messages.put(None)
-
-
-def _await_end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(MAX_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
+        case ["changed", int(changed)]:
+            return changed
+        case ["error", str(text)]:
+            raise OSError(text)
+    raise OSError("the process that builds them sent an invalid message")

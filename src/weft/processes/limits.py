@@ -1,4 +1,4 @@
-"""Limits that a parser process sets on itself: CPU time, memory, priority."""
+"""Limits that a child process sets on itself, or its parent on it: CPU time, memory, priority."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ def limit_cpu(seconds: float) -> None:
     if sys.platform != "win32":
         usage = resource.getrusage(resource.RUSAGE_SELF)
         _set_soft_limit(resource.RLIMIT_CPU, math.ceil(usage.ru_utime + usage.ru_stime + seconds) + GRACE_CPU_SECONDS)
+
+
+def limit_data_of(pid: int, max_bytes: int) -> None:
+    """Make allocations of a running process fail beyond a limit, on Linux; mapped files do not count."""
+    if sys.platform == "linux":
+        with suppress(OSError, ValueError):  # the process has ended
+            resource.prlimit(pid, resource.RLIMIT_DATA, (max_bytes, max_bytes))
 
 
 def _set_soft_limit(kind: int, value: int) -> None:

@@ -14,13 +14,14 @@ from weft.engine.parsing import parser_process
 from weft.models.local.gpu import encoder_process
 from weft.processes.child import PACKAGE_FOLDER, clean_environment, find_program, module_path, python_command
 from weft.processes.child import start_process as start
+from weft.processes.framing import encode
 from weft.store.sqlite.index import builder_process
 
 CHILDREN = {
     parser_process.MODULE: b"",
     encoder_process.MODULE: b"",
-    builder_process.MODULE: b'{"versions": []}\n',
-    "weft.engine.worker_process": b'{"name": "x", "settings": {"store.db": "/nowhere/x.db"}}\n',
+    builder_process.MODULE: encode({"versions": []}),
+    "weft.engine.worker_process": encode({"name": "x", "settings": {"store.db": "/nowhere/x.db"}}),
     "pip": b"",
     "venv": b"",
     "weft": b"",
