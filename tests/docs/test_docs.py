@@ -16,6 +16,7 @@ from weft.cli.main import COMMANDS, weft
 from weft.config import ALIASES, GROUPS
 from weft.engine.async_engine import AsyncEngine
 from weft.engine.memory import Memory
+from weft.extract.relation_types import INVERSE, WORDS, split_words
 
 HOME = Path(__file__).parents[2]
 DOCS = HOME / "docs"
@@ -138,3 +139,17 @@ def test_python_in_the_docs_parses(page):
                 except errors.MissingExtra as error:
                     pytest.skip(f"{error}: {error.hint}")
                 assert all(hasattr(module, alias.name) for alias in node.names)
+
+
+def test_the_page_of_relation_types_matches_the_vocabulary():
+    """docs/relations.md has a row for each type, with its inverse, fields and words of questions."""
+    rows = {line.split("`")[1]: line for line in read("docs/relations.md").splitlines() if line.startswith("| `")}
+    assert sorted(rows) == sorted(set(INVERSE) - {"co_occurs_with"})
+    for type, row in rows.items():
+        words = WORDS[type]
+        assert row.startswith(f"| `{type}` | `{INVERSE[type]}` |")
+        for word in split_words(f"{words.verbs},{words.asked},{words.nouns},{words.where}"):
+            assert re.search(rf"[|,] {re.escape(word.partition('/')[0])}(?:,| \|)", row), word
+        for word in split_words(f"{words.zh_verbs},{words.zh_nouns},{words.zh_role}"):
+            assert word in row
+        assert re.findall("`([a-z_]+)`", row)[2:] == split_words(words.fields)

@@ -32,8 +32,9 @@ from spacy_parses import (
 )
 
 from weft.errors import MissingExtra, ModelUnavailable
-from weft.extract.statements import INVERSE, VERB_WEIGHT
-from weft.models.extractors.spacy import KNOWN_VERBS, MAX_NAMES, PARSE_WEIGHT, SpacyExtractor
+from weft.extract.relation_types import INVERSE, LEMMAS
+from weft.extract.statements import VERB_WEIGHT
+from weft.models.extractors.spacy import MAX_NAMES, PARSE_WEIGHT, SpacyExtractor
 from weft.records import Claim, Extraction, Nomination
 
 Read = Callable[..., list[Extraction]]
@@ -277,7 +278,7 @@ def test_what_the_inner_extractor_claimed_stays_as_it_is(read: Read) -> None:
 
 def test_every_known_verb_is_a_relation_with_an_inverse() -> None:
     """A misspelt one would be a relation of its own."""
-    assert set(KNOWN_VERBS.values()) <= set(INVERSE)
+    assert set(LEMMAS.values()) <= set(INVERSE)
 
 
 # ── text ────────────────────────────────────────────────────────────────────────────────────────

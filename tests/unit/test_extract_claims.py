@@ -3,7 +3,8 @@
 import pytest
 from extracting import claims, extract, extract_all, names
 
-from weft.extract.statements import INVERSE, Statement, canonical, in_words, inverse, spellings
+from weft.extract.relation_types import INVERSE
+from weft.extract.statements import Statement, canonical, in_words, inverse, spellings
 from weft.records import STRONG_KINDS
 
 OTHER = "Some words come first here."

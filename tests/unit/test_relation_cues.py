@@ -2,8 +2,8 @@
 
 import pytest
 
-from weft.extract.relation_cues import relation_types
-from weft.extract.statements import INVERSE
+from weft.extract.questions.relation_cues import relation_types
+from weft.extract.relation_types import INVERSE
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ Rule-based extraction of names, relations and facts from text, without a model.
 | `attributes`, `properties` | relations of fields, facts of notes |
 | `names`, `mentions` | keys of names, mentions of known names |
 | `name_variants`, `typos` | possible spellings of one name |
-| `relation_cues`, `papers/` | relation types and citations in a question |
+| `relation_types` | the vocabulary of relations that documents and questions share |
+| `questions/`, `papers/` | relations and citations that a question asks for |
 | `links/` | links between documents, pages and sections |
 | `chinese/` | the same for Chinese |
 | `code/` | entities and relations of parsed source code |

@@ -20,6 +20,7 @@ from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
 from weft.extract.page_fields import AUTHOR_FIELDS, is_page_field
 from weft.extract.phrases import is_identifier, is_proper, is_usable
+from weft.extract.relation_types import FIELDS
 from weft.records import Metadata, Scalar
 from weft.text.links import link_target
 from weft.text.normalise import CJK
@@ -30,59 +31,6 @@ MAX_VALUES = 200
 
 MAX_FIELD_CHARACTERS = 2000
 """Maximum number of characters read per field."""
-
-FIELDS: Mapping[str, str] = {
-    "affects": "affects",
-    "applies_to": "applies_to",
-    "author": "written_by",
-    "authors": "written_by",
-    "belongs_to": "part_of",
-    "calls": "calls",
-    "caused_by": "caused_by",
-    "cites": "cites",
-    "company": "has_company",
-    "component": "concerns",
-    "created_by": "created_by",
-    "dependencies": "depends_on",
-    "depends_on": "depends_on",
-    "director": "directed_by",
-    "directed_by": "directed_by",
-    "founded_by": "founded_by",
-    "implements": "implements",
-    "located_in": "located_in",
-    "maintained_by": "maintained_by",
-    "maintainer": "maintained_by",
-    "maintainers": "maintained_by",
-    "manager": "has_manager",
-    "member_of": "member_of",
-    "members": "has_member",
-    "organisation": "has_organisation",
-    "organization": "has_organization",
-    "owned_by": "owned_by",
-    "owner": "owned_by",
-    "owners": "owned_by",
-    "owns": "owns",
-    "parent": "part_of",
-    "part_of": "part_of",
-    "product": "concerns",
-    "project": "concerns",
-    "publisher": "published_by",
-    "references": "cites",
-    "related": "related_to",
-    "related_to": "related_to",
-    "replaces": "supersedes",
-    "requires": "depends_on",
-    "see_also": "related_to",
-    "service": "concerns",
-    "services": "concerns",
-    "superseded_by": "superseded_by",
-    "supersedes": "supersedes",
-    "team": "has_team",
-    "used_by": "used_by",
-    "uses": "uses",
-    "written_by": "written_by",
-}
-"""Relation type of each field whose values are names."""
 
 ALIASES = ("aliases", "alias", "also_known_as", "aka")
 TYPES = ("type", "kind", "category")

@@ -27,9 +27,8 @@ Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from weft.extract.chinese.statements import find_chinese_relations
@@ -44,6 +43,7 @@ from weft.extract.phrases import (
     is_usable,
     without_title,
 )
+from weft.extract.relation_types import INVERSE, STORED, SYMMETRIC_TYPES, WORDS, split_words
 from weft.extract.sentences import Sentence
 from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
@@ -53,105 +53,24 @@ LINK_WEIGHT = 8.0
 VERB_WEIGHT = 7.0
 STRUCTURE_WEIGHT = 6.0
 
-_PAIRS = {
-    "acquired_by": "acquired",
-    "affects": "affected_by",
-    "applies_to": "has_application",
-    "authored_by": "authored",
-    "born_in": "birthplace_of",
-    "calls": "called_by",
-    "capital_of": "has_capital",
-    "caused_by": "caused",
-    "changes": "changed_in",
-    "child_of": "parent_of",
-    "cites": "cited_by",
-    "composed_by": "composed",
-    "concerns": "concern_of",
-    "created_by": "created",
-    "defines": "defined_in",
-    "depends_on": "depended_on_by",
-    "describes": "described_by",
-    "designed_by": "designed",
-    "developed_by": "developed",
-    "died_in": "deathplace_of",
-    "directed_by": "directed",
-    "discovered_by": "discovered",
-    "edited_by": "edited",
-    "fixes": "fixed_in",
-    "founded_by": "founded",
-    "implements": "implemented_by",
-    "imports": "imported_by",
-    "inherits": "inherited_by",
-    "invented_by": "invented",
-    "introduces": "introduced_by",
-    "links_to": "linked_from",
-    "located_in": "location_of",
-    "maintained_by": "maintains",
-    "member_of": "has_member",
-    "overrides": "overridden_by",
-    "owned_by": "owns",
-    "part_of": "has_part",
-    "performed_by": "performed",
-    "produced_by": "produced",
-    "published_by": "published",
-    "published_in": "venue_of",
-    "reads_from": "read_by",
-    "reverts": "reverted_in",
-    "section_of": "has_section",
-    "stars": "stars_in",
-    "supersedes": "superseded_by",
-    "tests": "tested_by",
-    "uses": "used_by",
-    "writes_to": "written_to_by",
-    "written_by": "wrote",
-}
-_SYMMETRIC = ("co_occurs_with", "married_to", "related_to", "sibling_of")
-
-INVERSE: Mapping[str, str] = MappingProxyType(
-    {**_PAIRS, **{other: kind for kind, other in _PAIRS.items()}, **{kind: kind for kind in _SYMMETRIC}}
-)
-"""Relation type in the opposite direction. `INVERSE[INVERSE[kind]] == kind`."""
-
-_ROLES = (
-    "directed|written|produced|composed|founded|created|designed|edited|published|developed|owned|maintained|performed"
-)
+_ROLE_TYPES = {words.role: type for type, words in WORDS.items() if words.role}
+_LABELS = {f"{words.label}:".lower(): type for type, words in WORDS.items() if words.label}
+_ROLES = "|".join(_ROLE_TYPES)
 # Relation type, position of the source, pattern. `next`: the source is the name right before the cue.
 # `subject`: it may also be the subject of the sentence, with a copula or brackets in between.
 _CUES: tuple[tuple[str, Literal["next", "subject"], str], ...] = (
-    ("depends_on", "next", r"(?:depends?|rel(?:y|ies)) (?:up)?on"),
-    ("uses", "next", r"uses?"),
-    ("part_of", "next", r"(?:is|are|was|were) (?:an? )?(?:integral )?part of"),
-    ("owned_by", "next", r"belongs? to"),
-    ("implements", "next", r"implements?"),
-    ("calls", "next", r"calls"),
-    ("reads_from", "next", r"reads? from"),
-    ("writes_to", "next", r"writes? to"),
-    ("supersedes", "next", r"(?:replace[sd]?|supersede[sd]?)"),
-    ("caused_by", "next", r"(?:is|was|were) caused by"),
-    ("part_of", "subject", r"part of"),
-    ("born_in", "subject", r"born (?:on )?(?:[\w, ]{0,30} )?in"),
-    ("died_in", "subject", r"died (?:on )?(?:[\w, ]{0,30} )?in"),
-    ("located_in", "subject", r"(?:located|situated|based) in"),
-    ("capital_of", "subject", r"capital (?:city )?of"),
-    ("married_to", "subject", r"(?:married(?: to)?|(?:wife|husband|widow|spouse|(?:a|the) consort) of)"),
-    ("child_of", "subject", r"(?:son|daughter|child) of"),
-    ("parent_of", "subject", r"(?:father|mother) of"),
-    ("sibling_of", "subject", r"(?:brother|sister) of"),
-    ("member_of", "subject", r"members? of"),
+    *((type, "next", words.cue) for type, words in WORDS.items() if words.cue),
+    *((type, "subject", words.subject_cue) for type, words in WORDS.items() if words.subject_cue),
     ("by", "subject", rf"(?:co-)?(?:{_ROLES})(?:(?:, | and |, and )(?:co-)?(?:{_ROLES})){{0,4}} by"),
-    ("by", "subject", r"(?:Owner|Author|Maintainer):"),
+    ("by", "subject", f"(?:{'|'.join(_LABELS)})"),
 )
 _CUE = re.compile(
     r"\b(?:" + "|".join(f"(?P<c{index}>{pattern})" for index, (_, _, pattern) in enumerate(_CUES)) + r")(?=\s)",
     re.IGNORECASE,
 )
-_TRIGGERS = word_set(
-    "depend depends rely relies use uses part belong belongs implement implements calls read reads write writes "
-    "replace replaces replaced supersede supersedes superseded caused born died located situated based capital "
-    "married wife husband widow spouse consort son daughter child father mother brother sister member members "
-    "owner: author: maintainer:"
-).union(_ROLES.split("|"), (f"{role}," for role in _ROLES.split("|")))
-_LABELS = {"owner:": "owned_by", "author:": "written_by", "maintainer:": "maintained_by"}
+_TRIGGERS = word_set(" ".join(words.triggers for words in WORDS.values())).union(
+    _ROLE_TYPES, (f"{role}," for role in _ROLE_TYPES), _LABELS
+)
 _ROLE = re.compile(_ROLES, re.IGNORECASE)
 _ARTICLE = re.compile(r"\s+(?:(?:the|an?|our|its|both|King|Queen) )?")
 _BEFORE = re.compile(
@@ -187,9 +106,9 @@ _LISTED = re.compile(r"\s*(?:[,.;:)]|and\b|&|$)")
 _STARTS_CLAUSE = re.compile("[，,。；：:、]")
 _ZH_CONDITION = re.compile("如果|假如|若|当|每当|只有|只要|除非|是否|不|可以|可能|能够|应该|需要|通过|时[，,]")
 _ZH_CLAUSE_END = re.compile("(?:\\(\\))?\\s?(?:[，,。；;、：:（(]|和|与|及|$)")
-_ZH_CUE = re.compile("(?P<depends_on>依赖于?)|(?P<uses>使用)|(?P<part_of>属于)|(?P<calls>调用)|(?P<supersedes>取代)")
+_ZH_CUE = re.compile("|".join(f"(?P<{type}>{words.zh_cue})" for type, words in WORDS.items() if words.zh_cue))
 _ZH_OWNED = re.compile(
-    f"(?:由|归)\\s?(?P<owner>[{CJK}]{{2,8}}?|[^{CJK}，。（）()]{{2,60}}?)\\s?(?:[(（](?P<inner>[^()（）]{{1,60}})[)）])?\\s?(?:负责|维护|拥有|管理|所有)"
+    f"(?:由|归)\\s?(?P<owner>[{CJK}]{{2,8}}?|[^{CJK}，。（）()]{{2,60}}?)\\s?(?:[(（](?P<inner>[^()（）]{{1,60}})[)）])?\\s?(?:{'|'.join(split_words(WORDS['owned_by'].zh_managed))})"
 )
 _ZH_RUN = re.compile(f"[{CJK}]+")
 _ZH_LIST = re.compile(f"[{CJK}、]{{1,60}}")
@@ -229,9 +148,9 @@ def spellings(type: str) -> tuple[str, ...]:
 
 def canonical(statement: Statement) -> Statement:
     """Return the statement in the stored direction: `A owns B` becomes `B owned_by A`."""
-    if statement.type in _PAIRS or statement.type not in INVERSE:
+    if statement.type in STORED or statement.type not in INVERSE:
         return statement
-    if statement.type in _SYMMETRIC:
+    if statement.type in SYMMETRIC_TYPES:
         return statement
     return Statement(source=statement.target, target=statement.source, type=INVERSE[statement.type])
 
@@ -277,7 +196,7 @@ def _find_cues(text: str) -> Iterator[_Cue]:
         elif match.group().endswith(":"):
             types = (_LABELS[match.group().lower()],)
         else:
-            types = tuple(f"{role.lower()}_by" for role in _ROLE.findall(match.group()))
+            types = tuple(_ROLE_TYPES[role.lower()] for role in _ROLE.findall(match.group()))
         yield _Cue(types, reach, match.start(), match.end())
 
 

@@ -85,6 +85,7 @@ from weft.records.questions import (
     Query,
     Question,
     QuestionParsers,
+    RelationQuestion,
     Word,
 )
 from weft.records.receipts import (
@@ -198,6 +199,7 @@ __all__ = [
     "Rejected",
     "RelatedDocument",
     "Relation",
+    "RelationQuestion",
     "Remembered",
     "RerankedHit",
     "Reranking",

@@ -40,6 +40,17 @@ class CitationQuestion:
     """False if other questions can have the same form. An unknown name is then not reported."""
 
 
+class RelationQuestion(NamedTuple):
+    """One reading of a question about relations."""
+
+    types: tuple[str, ...] = ()
+    """Relation types in the direction from the named thing, the likeliest first; empty for any connection."""
+    names: tuple[tuple[str, ...], ...] = ()
+    """The named thing, or two things whose connection is asked for; each with its possible spellings."""
+    indirect: bool = False
+    """True if relations of relations are asked for as well."""
+
+
 class FoundId(NamedTuple):
     """The canonical id of a paper, with its position in a text."""
 
@@ -65,6 +76,7 @@ class QuestionParsers:
     subject_words: Callable[[Question], tuple[str, ...]]
     features: Callable[[Question], Features]
     citations: Callable[[Question], tuple[CitationQuestion, ...]]
+    relations: Callable[[Question], tuple[RelationQuestion, ...]]
     relation_types: Callable[[Question], frozenset[str]]
     paper_ids: Callable[[Question], tuple[FoundId, ...]]
     exact_keys: Callable[[Question], Mapping[str, int]]
@@ -115,6 +127,11 @@ class Question:
     def citations(self) -> tuple[CitationQuestion, ...]:
         """The readings as a citation question; empty for other questions."""
         return self.parsers.citations(self)
+
+    @cached_property
+    def relations(self) -> tuple[RelationQuestion, ...]:
+        """The readings as a question about relations, the likeliest first; empty for other questions."""
+        return self.parsers.relations(self)
 
     @cached_property
     def relation_types(self) -> frozenset[str]:

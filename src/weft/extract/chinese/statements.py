@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weft.extract.phrases import Name, is_term
+from weft.extract.relation_types import types_by_word
 from weft.extract.subjects import Subject
 from weft.text.normalise import HAN
 from weft.text.simplified import simplify
@@ -28,34 +29,13 @@ MAX_TITLE_CHARACTERS = 10
 MAX_ADVERBIAL_CHARACTERS = 24
 """Maximum length of a date or place between an agent and the verb."""
 
-_ROLES = {
-    "首都": "has_capital", "首府": "has_capital", "省会": "has_capital",
-    "作者": "written_by", "编剧": "written_by", "导演": "directed_by", "作曲": "composed_by",
-    "创始人": "founded_by", "创办人": "founded_by", "创立者": "founded_by",
-    "发明者": "invented_by", "发明人": "invented_by",
-    "设计师": "designed_by", "开发商": "developed_by", "出版社": "published_by",
-    "母亲": "child_of", "父亲": "child_of", "儿子": "parent_of", "女儿": "parent_of",
-    "妻子": "married_to", "丈夫": "married_to", "配偶": "married_to",
-    "哥哥": "sibling_of", "弟弟": "sibling_of", "姐姐": "sibling_of", "妹妹": "sibling_of",
-    "出生地": "born_in", "总部": "located_in", "母公司": "owned_by",
-}  # fmt: skip
+_ROLES = types_by_word("zh_role")
 """Relation of X to Y in `X的…是Y`."""
 
-_OF = {
-    "首都": "capital_of", "首府": "capital_of", "省会": "capital_of", "子公司": "owned_by", "一部分": "part_of",
-    "儿子": "child_of", "女儿": "child_of", "母亲": "parent_of", "父亲": "parent_of", "妻子": "married_to",
-    "丈夫": "married_to", "哥哥": "sibling_of", "弟弟": "sibling_of", "姐姐": "sibling_of", "妹妹": "sibling_of",
-}  # fmt: skip
+_OF = types_by_word("zh_of")
 """Relation of X to Y in `X是Y的…`."""
 
-_VERBS = {
-    "创立": "founded_by", "创办": "founded_by", "创建": "founded_by", "建立": "founded_by",
-    "收购": "acquired_by", "并购": "acquired_by", "执导": "directed_by", "导演": "directed_by", "编剧": "written_by",
-    "创作": "written_by", "撰写": "written_by", "写成": "written_by", "续写": "written_by", "著": "written_by",
-    "作曲": "composed_by", "演唱": "performed_by", "主演": "stars", "设计": "designed_by", "研发": "developed_by",
-    "开发": "developed_by", "发明": "invented_by", "发现": "discovered_by", "推出": "created_by", "提出": "created_by",
-    "出版": "published_by", "制作": "produced_by",
-}  # fmt: skip
+_VERBS = types_by_word("zh_done")
 """Relation of a thing to the agent of the verb."""
 
 _VERB = "|".join(_VERBS)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Protocol
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.extract.names import match_names, name_key, words
 from weft.extract.phrases import is_common, is_usable
+from weft.extract.relation_types import LEMMAS
 from weft.extract.sentences import Form, read_sentences, shorten
 from weft.extract.statements import VERB_WEIGHT, Statement, canonical
 from weft.models.base import Extractor, replace_surrogates
@@ -58,19 +59,6 @@ TYPES: Mapping[str, str] = {
 IGNORED_LABELS = frozenset(
     {"CARDINAL", "DATE", "LANGUAGE", "MONEY", "NORP", "ORDINAL", "PERCENT", "QUANTITY", "TIME"}
 )  # `NORP` is `German` or `Buddhist`, which is rarely an entity
-
-KNOWN_VERBS: Mapping[str, str] = {
-    "affect": "affects", "apply_to": "applies_to", "base_in": "located_in", "bear_in": "born_in",
-    "belong_to": "owned_by", "call": "calls", "cause": "caused", "cite": "cites", "compose": "composed",
-    "concern": "concerns", "create": "created", "depend_on": "depends_on", "depend_upon": "depends_on",
-    "design": "designed", "develop": "developed", "die_in": "died_in", "direct": "directed", "edit": "edited",
-    "found": "founded", "implement": "implements", "link_to": "links_to", "locate_in": "located_in",
-    "maintain": "maintains", "marry": "married_to", "marry_to": "married_to", "own": "owns", "perform": "performed",
-    "produce": "produced", "publish": "published", "read_from": "reads_from", "rely_on": "depends_on",
-    "rely_upon": "depends_on", "replace": "supersedes", "situate_in": "located_in", "star": "stars",
-    "star_in": "stars_in", "supersede": "supersedes", "use": "uses", "write": "wrote", "write_to": "writes_to",
-}  # fmt: skip
-"""Relation types of known verbs, by lemma and preposition."""
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
 _OBJECTS = frozenset({"dobj", "obj"})
@@ -319,7 +307,7 @@ def _relation_type(verb: _Token, preposition: str) -> str:
     particles = [child.lower_ for child in verb.children if child.dep_ in _PARTICLES]
     parts = [(verb.lemma_ or verb.lower_).lower(), *particles, *([preposition] if preposition else [])]
     type = re.sub(r"\W+", "_", "_".join(parts))
-    return KNOWN_VERBS.get(type, type) if len(type) <= MAX_TYPE_CHARACTERS and _TYPE.fullmatch(type) else ""
+    return LEMMAS.get(type, type) if len(type) <= MAX_TYPE_CHARACTERS and _TYPE.fullmatch(type) else ""
 
 
 def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.extract.names import MAX_NAME_CHARACTERS, candidate_keys, name_key, predicate_key, words
 from weft.extract.phrases import is_common, is_usable
+from weft.extract.relation_types import FIELDS
 from weft.extract.sentences import shorten
 from weft.extract.statements import Statement, canonical
 from weft.models.base import replace_surrogates
@@ -162,7 +163,9 @@ def join_reply(
 
 def _claims(items: list[Item], found: Collection[str], *, types: Types, note: Note) -> Iterator[Claim]:
     for item in items:
-        type = item["type"] if not types.relations or item["type"] in types.relations else DEFAULT_RELATION_TYPE
+        type = item["type"] if item["type"] in types.relations else DEFAULT_RELATION_TYPE
+        if not types.relations:
+            type = FIELDS.get(item["type"], item["type"])  # `requires` is `depends_on`
         statement = canonical(Statement(name_key(item["source"]), name_key(item["target"]), type))
         if statement.source == statement.target or not {statement.source, statement.target} <= set(found):
             note("relations with an unknown entity")

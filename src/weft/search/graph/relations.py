@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from weft.extract.attributes import FIELDS
 from weft.extract.mentions import DERIVED_TYPES
+from weft.extract.relation_types import FIELDS
 from weft.extract.statements import Statement, canonical
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import FactReader, GraphReader, StoreReader

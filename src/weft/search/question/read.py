@@ -21,9 +21,11 @@ from weft.extract.names import name_key, singular, words
 from weft.extract.papers.citation_questions import read_citation
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import find_names, find_quoted
-from weft.extract.relation_cues import CODE_TYPES, relation_types
+from weft.extract.questions.relation_cues import relation_types
+from weft.extract.questions.relation_questions import read_relation
+from weft.extract.relation_types import CODE_TYPES
 from weft.extract.sentences import Sentence
-from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, Word
+from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, RelationQuestion, Word
 from weft.search.question.content_terms import STOP_WORDS, content_terms, is_question_word
 from weft.search.question.features import read_features
 from weft.text.analyzer import query_terms
@@ -105,6 +107,10 @@ def _citations(question: Question) -> tuple[CitationQuestion, ...]:
     return read_citation(question.text)
 
 
+def _relations(question: Question) -> tuple[RelationQuestion, ...]:
+    return read_relation(question.text)
+
+
 def _relation_types(question: Question) -> frozenset[str]:
     return relation_types(question.text)
 
@@ -156,6 +162,7 @@ _PARSERS = QuestionParsers(
     subject_words=_subject_words,
     features=read_features,
     citations=_citations,
+    relations=_relations,
     relation_types=_relation_types,
     paper_ids=_paper_ids,
     exact_keys=_exact_keys,
