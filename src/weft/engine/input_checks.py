@@ -33,12 +33,13 @@ def check_filter(where: Any) -> None:
         raise InputError(
             f"invalid where: {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')"
         )
-    pairs: Any = where.metadata
     ids: Any = where.documents
-    if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-        raise InputError(
-            f"invalid metadata: {show_value(pairs)}", hint="pass pairs: Filter(metadata=(('type', 'decision'),))"
-        )
+    labels: tuple[Any, ...] = (where.metadata, where.metadata_if_present)
+    for name, pairs in zip(("metadata", "metadata_if_present"), labels, strict=True):
+        if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+            raise InputError(
+                f"invalid {name}: {show_value(pairs)}", hint=f"pass pairs: Filter({name}=(('type', 'decision'),))"
+            )
     if isinstance(ids, str):
         raise InputError(f"invalid documents: {show_value(ids)}", hint="pass ids: Filter(documents=(id,))")
     times: tuple[Any, ...] = (where.after, where.before)

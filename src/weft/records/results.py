@@ -46,13 +46,16 @@ class Filter:
     source_prefix: str = ""
     metadata: tuple[tuple[str, Scalar], ...] = ()
     """Key-value pairs; a list in the metadata matches if it contains the value."""
+    metadata_if_present: tuple[tuple[str, Scalar], ...] = ()
+    """Key-value pairs of which a document may lack the key: those without it pass."""
     after: datetime | None = None
     """Only chunks of conversations with a turn at this time or later. A time without a zone is in UTC."""
     before: datetime | None = None
     """Only chunks of conversations with a turn before this time."""
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.source_prefix or self.metadata or self.has_time)
+        labels = self.metadata or self.metadata_if_present
+        return bool(self.documents or self.source_prefix or labels or self.has_time)
 
     @property
     def has_time(self) -> bool:

@@ -12,12 +12,14 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 
 
 class WantedLabel(NamedTuple):
-    """A key and value that a filter requires. A tuple: statements receive it as a JSON list."""
+    """A key and value that a filter wants. A tuple: statements receive it as a JSON list."""
 
     key: str
     value: str
     alternative: str
     """The other spelling of a whole number (`1.0` for `1`), else the value itself."""
+    is_optional: bool = False
+    """True if documents without the key pass."""
 
 
 def label_text(value: Scalar) -> str:
@@ -34,14 +36,22 @@ def labels(metadata: Metadata) -> set[tuple[str, str]]:
 
 def wanted_labels(where: Filter) -> list[WantedLabel]:
     """Return the labels that a document needs to pass a filter."""
-    return [WantedLabel(key, label_text(value), _other_spelling(value)) for key, value in where.metadata]
+    return [
+        WantedLabel(key, label_text(value), _other_spelling(value), is_optional)
+        for pairs, is_optional in ((where.metadata, False), (where.metadata_if_present, True))
+        for key, value in pairs
+    ]
 
 
 def passes(metadata: Metadata, where: Filter) -> bool:
-    """Return True if metadata has all labels that a filter requires."""
+    """Return True if metadata has all labels that a filter wants."""
     found = labels(metadata)
+    keys = {key for key, _ in found}
     return all(
-        (label.key, label.value) in found or (label.key, label.alternative) in found for label in wanted_labels(where)
+        (label.key, label.value) in found
+        or (label.key, label.alternative) in found
+        or (label.is_optional and label.key not in keys)
+        for label in wanted_labels(where)
     )
 
 

@@ -119,7 +119,10 @@ WHERE d.namespace = :namespace
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        )
+        ) AND (NOT (wanted.value ->> 3)::boolean OR EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
+        ))
     )
     AND (:any_time::boolean OR d.number IN (
         SELECT t.document FROM weft.chunk AS t
@@ -144,7 +147,10 @@ WHERE d.namespace = :namespace
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        )
+        ) AND (NOT (wanted.value ->> 3)::boolean OR EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
+        ))
     )
     AND (:any_time::boolean OR c.number IN (
         SELECT t.number FROM weft.chunk AS t

@@ -96,7 +96,10 @@ WHERE d.namespace = :namespace
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        )
+        ) AND (wanted.value ->> 3 = 0 OR EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
+        ))
     )
     AND (:any_time OR d.number IN (
         SELECT t.document FROM chunk AS t
@@ -116,7 +119,10 @@ WHERE d.namespace = :namespace
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        )
+        ) AND (wanted.value ->> 3 = 0 OR EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
+        ))
     )
     AND (:any_time OR c.number IN (
         SELECT t.number FROM chunk AS t
