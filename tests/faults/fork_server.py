@@ -15,7 +15,7 @@ from typing import Any
 
 from forking import import_package
 
-IMPORTED = ("file_probes", "soak_clients", "store_writer")
+IMPORTED = ("file_probes", "soak_clients", "spool_writer", "store_writer")
 """Modules whose functions are called; imported once, before the first fork."""
 POLL_SECONDS = 0.001
 

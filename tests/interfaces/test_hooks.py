@@ -23,6 +23,8 @@ from weft.engine.engine import Engine
 from weft.processes import child
 from weft.testing import FakeEmbedder
 
+FIELDS = {"scope": "project"}
+
 
 @pytest.fixture
 def runtime():
@@ -42,8 +44,8 @@ def daemon(request, runtime, tmp_path):
     thread.start()
     assert ready.wait(60)
 
-    def call(event, **given):
-        return ask(address, {"event": event, "input": given, "budget": 300}, deadline=time.monotonic() + 60)
+    def call(event, fields=FIELDS, **given):
+        return ask(address, {"event": event, "input": given, "budget": 1500, **fields}, deadline=time.monotonic() + 60)
 
     call.engine, call.address = engine, address
     yield call
@@ -68,7 +70,9 @@ def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
     daemon.engine.add_text(note, source="crane", metadata={"conversation": "s1"})
     prompt = "how many tonnes lifts the harbour crane?"
 
-    assert "forty tonnes" in daemon("prompt", prompt=prompt, session_id="s2")["text"]
+    text = daemon("prompt", prompt=prompt, session_id="s2")["text"]
+    assert text.startswith("<weft-memory>") and "forty tonnes" in text and len(text) <= 1500
+    assert daemon("prompt", prompt=prompt, session_id="s2") == {"text": ""}, "it has the passage already"
     assert "forty tonnes" not in daemon("prompt", prompt=prompt, session_id="s1")["text"]
     assert daemon("prompt", prompt="zebra giraffe", session_id="s2") == {"text": ""}
 
@@ -77,14 +81,14 @@ def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
 def test_passages_below_the_threshold_are_not_added(daemon, monkeypatch, status):
     """A hook adds to every prompt, so a weak passage would be added again and again."""
     daemon.engine.add_text("The harbour crane lifts forty tonnes.", source="crane")
-    query = daemon.engine.query_with_facts
+    query = daemon.engine.query
 
     def weaker(*arguments, **options):
-        result, recall = query(*arguments, **options)
+        result = query(*arguments, **options)
         assert result.status == "ok" and result.evidence
-        return replace(result, status=status), recall
+        return replace(result, status=status)
 
-    monkeypatch.setattr(daemon.engine, "query_with_facts", weaker)
+    monkeypatch.setattr(daemon.engine, "query", weaker)
     assert daemon("prompt", prompt="how many tonnes lifts the harbour crane?") == {"text": ""}
 
 
@@ -129,7 +133,9 @@ def test_what_the_first_session_said_is_in_the_context_of_the_third(daemon, tmp_
     "event, given, message",
     [
         ("prompt", {}, "has no text 'prompt'"),
-        ("stop", {"transcript_path": "/nowhere/x.jsonl"}, "no transcript"),
+        ("stop", {}, "has no text 'transcript_path'"),
+        ("stop", {"transcript_path": "x.jsonl"}, "no transcript"),
+        ("turn", {"text": "hello"}, "no conversation_id"),
         ("stop", {"transcript_path": "/etc/passwd"}, "no transcript"),
         ("dance", {}, "unknown event"),
     ],
@@ -209,8 +215,14 @@ def test_a_daemon_runs_in_the_folder_of_its_store(monkeypatch, tmp_path, clean_h
 @pytest.mark.parametrize(
     "arguments, asked",
     [
-        ("prompt --db /a/w.db --namespace n", ("prompt", "/a/w.db", "n", 800, 300)),
-        ("stop --budget 20 --namespace n --deadline 9 --db postgresql://h/d", ("stop", "postgresql://h/d", "n", 20, 9)),
+        ("prompt --db /a/w.db --namespace n", ("prompt", "/a/w.db", "n", 1500, 300, "project")),
+        ("turn --db /a/w.db --namespace n --scope all", ("turn", "/a/w.db", "n", 1500, 300, "all")),
+        (
+            "stop --budget 20 --namespace n --deadline 9 --db postgresql://h/d",
+            ("stop", "postgresql://h/d", "n", 20, 9, "project"),
+        ),
+        ("prompt --db /a/w.db --namespace n --scope moon", None),
+        ("status --db /a/w.db --namespace n", None),
         ("prompt", None),
         ("", None),
         ("prompt --db w.db --namespace n", None),
@@ -226,8 +238,8 @@ def test_a_hook_with_store_and_namespace_needs_no_command_line(monkeypatch, caps
     """All else is left to the command line, which reads the settings and reports mistakes."""
     calls = []
 
-    def answer(event, *, db, namespace, budget, milliseconds):
-        calls.append((event, db, namespace, budget, milliseconds))
+    def answer(event, *, db, namespace, budget, milliseconds, scope):
+        calls.append((event, db, namespace, budget, milliseconds, scope))
         return "{}\n"
 
     monkeypatch.setattr(client, "answer_hook", answer)

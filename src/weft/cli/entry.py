@@ -21,9 +21,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_OPTIONS = {"--db": "db", "--namespace": "namespace", "--budget": "budget", "--deadline": "deadline"}
-DEFAULT_BUDGET = 800
-"""Maximum tokens of an answer."""
+_OPTIONS = {
+    "--db": "db", "--namespace": "namespace", "--budget": "budget", "--deadline": "deadline", "--scope": "scope",
+}  # fmt: skip
+DEFAULT_BUDGET = 1500
+"""Maximum characters of an answer."""
 DEFAULT_DEADLINE = 300
 """Milliseconds that a hook waits for the daemon."""
 
@@ -57,12 +59,19 @@ def run_hook(arguments: Sequence[str]) -> bool:
     is_known = len(rest) == 2 * len(found) and "namespace" in found and _is_location(found.get("db", ""))
     if not is_known or not all(text.isascii() and text.isdigit() and int(text) for text in (budget, deadline)):
         return False
-    from weft.daemon.client import EVENTS, answer_hook
+    from weft.daemon.client import answer_hook
+    from weft.daemon.events import EVENTS, SCOPES
 
-    if event not in EVENTS:
+    scope = found.get("scope", SCOPES[0])
+    if event not in EVENTS or scope not in SCOPES:
         return False
     answer = answer_hook(
-        event, db=found["db"], namespace=found["namespace"], budget=int(budget), milliseconds=int(deadline)
+        event,
+        db=found["db"],
+        namespace=found["namespace"],
+        budget=int(budget),
+        milliseconds=int(deadline),
+        scope=scope,
     )
     sys.stdout.buffer.write(answer.encode("ascii"))
     return True

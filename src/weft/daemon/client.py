@@ -1,23 +1,28 @@
 """
 Client of the daemon: one JSON line to it, one JSON line back, within a deadline.
 
-It runs at every prompt of an agent host, so it imports little (see `address.py`).
+Events to be captured are written to the spool first; the daemon is only told that something waits.
+
+The client runs at every prompt of an agent host, so it imports little (see `address.py`).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 
 from weft.daemon.address import Address, find_address
+from weft.daemon.events import CAPTURED, folder_of, session_of, to_capture
+from weft.daemon.spool import Spool
+from weft.daemon.switches import find_switch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-EVENTS = ("session-start", "prompt", "stop")
 HOST_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 """Events whose answer the host adds to the context, with their names in Claude Code."""
 MAX_INPUT_BYTES = 1 << 20
@@ -26,7 +31,7 @@ RETRY_SECONDS = 0.02
 """Pause between two attempts to reach a daemon that is starting."""
 
 
-def answer_hook(event: str, *, db: str, namespace: str, budget: int, milliseconds: int) -> str:
+def answer_hook(event: str, *, db: str, namespace: str, budget: int, milliseconds: int, scope: str = "project") -> str:
     """
     Return what a hook prints: JSON for the host, or nothing. Errors go to the log, because a hook must not fail.
 
@@ -35,14 +40,29 @@ def answer_hook(event: str, *, db: str, namespace: str, budget: int, millisecond
     end = time.monotonic() + milliseconds / 1000
     try:
         given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES) or b"{}")
-        request = {"event": event, "input": given, "budget": budget}
-        text = _ask_or_start(find_address(db, namespace), request, db=db, namespace=namespace, end=end)
+        if not isinstance(given, dict):
+            raise ValueError("the input is not a JSON object")
+        given = {**given, "cwd": folder_of(given) or os.getcwd()}
+        if find_switch(session=session_of(given), folder=given["cwd"]):
+            return ""
+        address = find_address(db, namespace)
+        if event in CAPTURED:
+            Spool(address.name).write(to_capture(event, given))
+            _wake(address, db=db, namespace=namespace, end=end)
+            return format_receipt(given)
+        request = {"event": event, "input": given, "budget": budget, "scope": scope}
+        text = _ask_or_start(address, request, db=db, namespace=namespace, end=end)
         return format_answer(event, text, given=given)
     except Exception as error:  # noqa: BLE001 - a hook must not fail its host
         from weft.daemon.log import write_log
 
         write_log(f"{event}: {error}")
         return ""
+
+
+def format_receipt(given: Mapping[str, Any]) -> str:
+    """Return what Cursor expects of a hook before a prompt is sent; nothing for other events."""
+    return json.dumps({"continue": True}) + "\n" if given.get("hook_event_name") == "beforeSubmitPrompt" else ""
 
 
 def format_answer(event: str, text: str, *, given: Mapping[str, Any]) -> str:
@@ -57,6 +77,14 @@ def format_answer(event: str, text: str, *, given: Mapping[str, Any]) -> str:
     if name[:1].islower():
         return json.dumps({"additional_context": text}) + "\n"
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}) + "\n"
+
+
+def _wake(address: Address, *, db: str, namespace: str, end: float) -> None:
+    """Tell the daemon that an event waits, or start one and do not wait for it."""
+    try:
+        ask(address, {"event": "drain"}, deadline=end)
+    except (FileNotFoundError, ConnectionRefusedError):
+        start(db, namespace)
 
 
 def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, namespace: str, end: float) -> str:

@@ -1,78 +1,181 @@
 """
-Events of an agent host, as Claude Code 2, Codex CLI 0.169, Gemini CLI 0.61 and Cursor 3 send them to their hooks.
+Answers to hooks: what a session start or a prompt adds to the context of the model, or nothing.
 
-| event | input | answer |
-| --- | --- | --- |
-| `session-start` | `session_id`, `cwd` | facts about the user |
-| `prompt` | `prompt`, `session_id` | passages and facts for the prompt, if the confidence suffices |
-| `stop` | `transcript_path` | none; the transcript is indexed afterwards |
-
-Passages of the running conversation are left out, because the model has them.
+| left out | why |
+| --- | --- |
+| everything, for a prompt without content (`go on`, `fix the bug`) | any passage would be a guess |
+| passages unless the search is sure (`ok`) | a weak passage would be added again and again |
+| passages of the session itself, and those added to it before | the model has them |
+| passages that only repeat the prompt | they tell nothing |
+| passages and facts of other projects, unless the scope is `all` | they may be another client's |
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
+from weft.daemon.block import Item, build_block
+from weft.daemon.events import folder_of, session_of
+from weft.daemon.prompts import adds_content, has_content, pick_excerpt
+from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError
+from weft.extract.names import name_key
+from weft.extract.user_statements import SUBJECT, project_of, project_subject
+from weft.load.conversations.projects import FOLDER, PROJECT, find_project
 from weft.masking.mask import mask_secrets
-from weft.records import Result
+from weft.records import Evidence, Fact, Filter, Recall
 
-EVENTS = ("session-start", "prompt", "stop")
 TOP_K = 5
+MAX_PASSAGES = 3
+MAX_FACTS = 8
+"""Maximum number of facts for a prompt; a session start may add twice as many."""
 MAX_PROMPT_CHARACTERS = 4000
-USER = "user"
-"""Key of the entity that facts about the user have as their subject."""
-_SUFFIXES = (".jsonl", ".json", ".md", ".txt")
+MAX_EXCERPT_CHARACTERS = 400
+MIN_SHARE_OF_BEST = 0.6
+"""Lowest score of a passage, as a share of the best one, if the best is in the session already."""
+MAX_FACT_PRIORITY = 1
+"""Facts of a lower rank are about the user in general; a session start has them."""
+MAX_SESSIONS = 256
+"""Sessions whose passages are remembered, so that none is added twice."""
 
 
-def answer_event(engine: Engine, event: str, given: Mapping[str, Any], *, budget: int) -> str:
-    """Return the text that the host adds to the model's context; empty for none. Raises `InputError`."""
-    match event:
-        case "session-start":
-            return _about_user(engine, budget=budget)
-        case "prompt":
-            return _for_prompt(engine, _text(given, "prompt"), session=str(given.get("session_id", "")), budget=budget)
-        case "stop":
-            find_transcript(given)
-            return ""
-    raise InputError(f"unknown event {event[:40]!r}", hint=f"use one of {', '.join(EVENTS)}")
+class Recaller:
+    """Answers hooks from one engine, and remembers what each session was given."""
+
+    def __init__(self, engine: Engine, state: State) -> None:
+        self._engine, self._state = engine, state
+        self._given: OrderedDict[str, set[str]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(self, event: str, given: Mapping[str, Any], *, budget: int, scope: str) -> str:
+        """Return the text that the host adds to the model's context, in `budget` characters. Raises `InputError`."""
+        match event:
+            case "session-start":
+                found = self._start(given, scope=scope)
+            case "prompt":
+                found = self._prompt(given, scope=scope)
+            case _:
+                raise InputError(f"unknown event {event[:40]!r}", hint="use session-start, prompt, stop or turn")
+        shown = build_block(found, budget=budget)
+        self._remember(session_of(given), [item.id for item in shown.items])
+        self._state.set("recall", f"{event}: {len(shown.items)} items, {len(shown.text)} characters")
+        return shown.text
+
+    def _start(self, given: Mapping[str, Any], *, scope: str) -> list[Item]:
+        """Return the facts about the user and the project. A session that is resumed may have lost them."""
+        subjects = [SUBJECT]
+        if place := _place(given, scope):
+            subjects.append(project_subject(place))
+        facts: list[Fact] = []
+        for subject in subjects:
+            recall = self._engine.memory.recall(subject)
+            facts += [item.fact for item in recall.facts if item.fact.subject == name_key(subject)]
+        return [_fact_item(fact) for fact in facts[: 2 * MAX_FACTS]]
+
+    def _prompt(self, given: Mapping[str, Any], *, scope: str) -> list[Item]:
+        prompt = given.get("prompt")
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise InputError("the event has no text 'prompt'", hint="pass the JSON that the host writes to its hooks")
+        text = mask_secrets(prompt[:MAX_PROMPT_CHARACTERS])
+        if not has_content(text):
+            return []
+        place, session = _place(given, scope), session_of(given)
+        key = FOLDER if scope == "folder" else PROJECT
+        where = Filter() if scope == "all" else Filter(metadata_if_present=((key, place),))
+        known = self._known(session)
+        result = self._engine.query(text, top_k=TOP_K, where=where, exact=True)
+        pieces = self._select(result.evidence, text, session=session, known=known) if result.status == "ok" else []
+        recall = self._engine.memory.recall(text)
+        facts = [fact for fact in self._facts(recall, place=place, scope=scope) if fact.id not in known]
+        return [
+            *(_fact_item(fact) for fact in facts[:MAX_FACTS]),
+            *(_passage_item(piece, text, here=place) for piece in pieces[:MAX_PASSAGES]),
+        ]
+
+    def _select(self, evidence: Sequence[Evidence], prompt: str, *, session: str, known: set[str]) -> list[Evidence]:
+        """Return the passages that tell the model something new."""
+        kept = [
+            piece
+            for piece in evidence
+            if not (session and piece.document.metadata.get("conversation") == session)
+            and _digest(piece.chunk.text) not in known
+        ]
+        if kept and kept[0] is not evidence[0]:
+            least = MIN_SHARE_OF_BEST * evidence[0].score
+            kept = [piece for piece in kept if piece.score >= least]
+        return [piece for piece in kept if adds_content(piece.chunk.text, prompt)]
+
+    def _facts(self, recall: Recall, *, place: str, scope: str) -> list[Fact]:
+        """Return the recalled facts that concern the prompt and belong to the scope."""
+        found = [item.fact for item in recall.facts if item.priority <= MAX_FACT_PRIORITY]
+        if recall.status != "ok" or scope == "all":
+            return found if recall.status == "ok" else []
+        foreign = self._foreign([fact for fact in found if fact.subject != SUBJECT], place=place, scope=scope)
+        return [fact for fact in found if fact.id not in foreign]
+
+    def _foreign(self, facts: Sequence[Fact], *, place: str, scope: str) -> set[str]:
+        """Return the ids of facts that only conversations of other projects state."""
+        origins = self._engine.reader.facts.origins([fact.id for fact in facts]) if facts else {}
+        ids = sorted({id for found in origins.values() for id in found if id})
+        key = FOLDER if scope == "folder" else PROJECT
+        labels = {d.id: d.metadata.get(key) for d in self._engine.reader.documents(ids)}
+        foreign = set()
+        for fact in facts:
+            named = project_of(fact.subject_name)
+            sources = origins.get(fact.id, ())
+            is_elsewhere = bool(sources) and all(id and labels.get(id) not in (None, place) for id in sources)
+            if is_elsewhere or (named and named != find_project(place)):
+                foreign.add(fact.id)
+        return foreign
+
+    def _known(self, session: str) -> set[str]:
+        with self._lock:
+            return set(self._given.get(session, ()))
+
+    def _remember(self, session: str, ids: Iterable[str]) -> None:
+        if not session:
+            return
+        with self._lock:
+            self._given.setdefault(session, set()).update(ids)
+            self._given.move_to_end(session)
+            while len(self._given) > MAX_SESSIONS:
+                self._given.popitem(last=False)
 
 
-def find_transcript(given: Mapping[str, Any]) -> Path:
-    """Return the transcript that a `stop` event names. Raises `InputError`."""
-    path = Path(_text(given, "transcript_path")).expanduser()
-    if not path.is_absolute() or path.suffix.lower() not in _SUFFIXES or not path.is_file():
-        raise InputError(f"no transcript at {str(path)[:300]!r}", hint="pass the absolute path of a session log")
-    return path
+def _place(given: Mapping[str, Any], scope: str) -> str:
+    """Return the project of an event, or its folder with that scope; empty if it names no folder."""
+    folder = folder_of(given)
+    return folder if scope == "folder" else find_project(folder)
 
 
-def _about_user(engine: Engine, *, budget: int) -> str:
-    recall = engine.memory.recall(USER)
-    own = tuple(item for item in recall.facts if item.fact.subject == USER)
-    return engine.memory.context(replace(recall, facts=own), budget=budget).text if own else ""
+def _fact_item(fact: Fact) -> Item:
+    named = project_of(fact.subject_name)
+    subject = "" if fact.subject == SUBJECT else "this project" if named else fact.subject_name
+    text = f"{subject or 'the user'} – {fact.predicate.replace('_', ' ')}: {fact.value}"
+    return Item(id=fact.id, text=text, time=fact.valid_from or fact.created)
 
 
-def _for_prompt(engine: Engine, prompt: str, *, session: str, budget: int) -> str:
-    result, recall = engine.query_with_facts(mask_secrets(prompt[:MAX_PROMPT_CHARACTERS]), top_k=TOP_K)
-    kept = _without_session(result, session)
-    if kept.status != "ok" or not (kept.evidence or recall.facts):
-        return ""
-    return engine.context(kept, budget=budget, recall=recall).text
+def _passage_item(piece: Evidence, prompt: str, *, here: str) -> Item:
+    project = piece.document.metadata.get(PROJECT)
+    where = f" (project {project})" if project and project != here else ""
+    time = piece.chunk.end_time
+    return Item(
+        id=_digest(piece.chunk.text),
+        text=pick_excerpt(piece.chunk.text, prompt, size=MAX_EXCERPT_CHARACTERS),
+        time=None if time is None else _to_time(time),
+        source=f"{piece.citation}{where}",
+    )
 
 
-def _without_session(result: Result, session: str) -> Result:
-    """Return the result without passages of a conversation."""
-    own = [piece for piece in result.evidence if session and piece.document.metadata.get("conversation") == session]
-    return replace(result, evidence=tuple(piece for piece in result.evidence if piece not in own)) if own else result
+def _to_time(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(microseconds / 1_000_000, tz=timezone.utc)
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"the event has no text {name!r}", hint="pass the JSON that the host writes to its hooks")
-    return value
+def _digest(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 Server of the daemon: answers events of hooks until it has been idle for a while.
 
 Each connection carries one request, and each request gets an answer or an error. Events are answered in their own
-threads; transcripts are indexed one after the other in a background thread, so that an answer never waits for indexing.
+threads; what waits in the spool is indexed in a background thread, so that an answer never waits for indexing.
 
 A client that sends half a request takes one of the slots. If all are taken, the connection that has been receiving
 longest is closed, so that other hooks are answered at once.
@@ -13,18 +13,20 @@ from __future__ import annotations
 import hmac
 import json
 import logging
-import queue
 import secrets
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from weft.daemon.address import Address
-from weft.daemon.hooks import answer_event, find_transcript
+from weft.daemon.capture import drain
+from weft.daemon.events import CAPTURED, SCOPES, to_capture
+from weft.daemon.hooks import Recaller
+from weft.daemon.spool import Spool
+from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError, WeftError
 
@@ -39,6 +41,8 @@ SLOT_SECONDS = 1.0
 """Maximum time that a new connection waits for another one to end."""
 MAX_ERROR_CHARACTERS = 500
 POLL_SECONDS = 1.0
+RETRY_SECONDS = 60.0
+"""Pause after which the spool is drained again, for events that could not be indexed or have to wait."""
 
 
 class Daemon:
@@ -52,7 +56,11 @@ class Daemon:
         self._receiving: dict[socket.socket, None] = {}
         """Connections whose request is incomplete, oldest first."""
         self._lock = threading.Lock()
-        self._transcripts: queue.Queue[Path | None] = queue.Queue()
+        self._spool = Spool(address.name)
+        self._recaller = Recaller(engine, State(self._spool))
+        self._waiting = threading.Event()
+        """Set while events may wait in the spool; at first, those of hooks that found no daemon."""
+        self._waiting.set()
         self._is_indexing = threading.Event()
         self._ending = threading.Event()
 
@@ -60,7 +68,7 @@ class Daemon:
         """Answer requests until `stop`, or until there was none for `idle_seconds`. Raises `OSError`."""
         with self._address.listen(self._token) as listener:
             listener.settimeout(POLL_SECONDS)
-            worker = threading.Thread(target=self._index_transcripts, name="weft-transcripts", daemon=True)
+            worker = threading.Thread(target=self._drain_spool, name="weft-spool", daemon=True)
             worker.start()
             on_listen()
             try:
@@ -68,15 +76,16 @@ class Daemon:
                     self._accept(listener)
             finally:
                 self._address.remove()
-                self._transcripts.put(None)
+                self._ending.set()
+                self._waiting.set()
                 worker.join(timeout=60)
 
     def stop(self) -> None:
-        """Make `run` stop accepting requests; it returns after the current transcript is indexed, or after a minute."""
+        """Make `run` stop accepting requests; it returns after what waits is indexed, or after a minute."""
         self._ending.set()
 
     def _is_idle(self) -> bool:
-        is_busy = self._is_indexing.is_set() or not self._transcripts.empty()
+        is_busy = self._is_indexing.is_set() or self._waiting.is_set()
         return not is_busy and time.monotonic() - self._last > self._idle_seconds
 
     def _accept(self, listener: socket.socket) -> None:
@@ -136,25 +145,36 @@ class Daemon:
         token = str(request.get("token")).encode("utf-8", "replace")
         if not self._address.is_unix and not hmac.compare_digest(token, self._token.encode()):
             raise InputError("wrong token", hint="run weft hook, which reads the token from the file of the daemon")
-        given, budget = request.get("input"), request.get("budget", 1)
+        if event == "drain":
+            self._waiting.set()
+            return ""
+        given, budget, scope = request.get("input"), request.get("budget", 1), request.get("scope", SCOPES[0])
         if not isinstance(given, dict):
             raise InputError("the input of an event is not a JSON object", hint="pass the JSON of the host")
         if not isinstance(budget, int) or budget < 1:
             raise InputError(f"invalid budget: {str(budget)[:40]}", hint="pass a whole number of at least 1")
-        text = answer_event(self._engine, event, given, budget=budget)
-        if event == "stop":
-            self._transcripts.put(find_transcript(given))
-        return text
+        if scope not in SCOPES:
+            raise InputError(f"unknown scope {str(scope)[:40]!r}", hint=f"use one of {', '.join(SCOPES)}")
+        if event in CAPTURED:
+            self._spool.write(to_capture(event, given))
+            self._waiting.set()
+            return ""
+        return self._recaller.answer(event, given, budget=budget, scope=scope)
 
-    def _index_transcripts(self) -> None:
-        while path := self._transcripts.get():
+    def _drain_spool(self) -> None:
+        """Index what waits until the daemon ends; at the end, what came last."""
+        is_last = False
+        while not is_last:
+            self._waiting.wait(timeout=RETRY_SECONDS)
+            is_last = self._ending.is_set()
             self._is_indexing.set()
+            self._waiting.clear()
             try:
-                self._engine.index(path)
-            except (WeftError, OSError) as error:
-                logger.warning("cannot index %s: %s", path, error)
+                if drain(self._engine, self._spool):
+                    self._last = time.monotonic()
+            except (WeftError, OSError, ValueError) as error:
+                logger.warning("cannot drain the spool: %s", error)
             finally:
-                self._last = time.monotonic()
                 self._is_indexing.clear()
 
 

@@ -27,6 +27,8 @@ from weft.records import Document, GivenFact
 
 SOURCE = "conversation"
 SUBJECT = "user"
+PROJECT_PREFIX = "project "
+"""Beginning of the subject of statements about a project; the folder of the project follows."""
 MAX_TURN_CHARACTERS = 2000
 """A longer turn is more often a pasted text than a statement."""
 MAX_FACTS = 100
@@ -95,6 +97,18 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 """Values that mean nothing without the sentences before, or that are about the answer."""
+
+
+def project_subject(folder: str) -> str:
+    """Return the subject of statements about the project in a folder."""
+    return f"{PROJECT_PREFIX}{folder}"
+
+
+def project_of(subject: str) -> str:
+    """Return the folder of the project that a subject stands for; empty for other subjects."""
+    folder = subject.removeprefix(PROJECT_PREFIX)
+    is_path = folder.startswith("/") or folder[1:3] in (":\\", ":/")
+    return folder if folder != subject and is_path else ""
 
 
 def read_statements(document: Document) -> list[GivenFact]:

@@ -39,7 +39,7 @@ class IgnoreRules:
 
     def enter(self, folder: Path) -> IgnoreRules:
         """Return these rules and the rules of a folder."""
-        lines = _read_patterns(folder / FILE_NAME)
+        lines = read_patterns(folder / FILE_NAME)
         return IgnoreRules((*self.specs, (folder, parse_patterns(lines)))) if lines else self
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
@@ -92,7 +92,7 @@ def _is_pattern(line: str) -> bool:
     return True
 
 
-def _read_patterns(path: Path) -> list[str]:
+def read_patterns(path: Path) -> list[str]:
     """Return the lines of a `.gitignore`; patterns with too many wildcards are omitted and logged."""
     lines = _read_lines(path)
     slow = {line for line in lines if _is_slow(line)}

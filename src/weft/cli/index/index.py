@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from weft.cli.index.estimate import check_cost, llm_options, llm_overrides
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
+from weft.cli.serve.hook import find_spool
 from weft.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -85,12 +87,21 @@ def index(
         if not yes:
             check_cost(engine, *paths)
         receipt = _index_paths(session, engine, paths, prune=prune, workers=workers)
+        _index_captured(session, engine)
         _report(session, receipt)
         if not watch:
             _check_indexed(paths, receipt)
         else:
             say("watching for changes; Ctrl-C stops", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
+
+
+def _index_captured(session: Session, engine: Engine) -> None:
+    """Index what hooks captured while no daemon was running. The daemon does it if the spool cannot be read."""
+    from weft.daemon.capture import drain
+
+    with suppress(OSError):
+        drain(engine, find_spool(session))
 
 
 def _check_inputs(paths: tuple[str, ...], *, watch: bool) -> None:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
+from weft.load.conversations.projects import FOLDER, PROJECT, find_project
 from weft.load.file_reader import LoadError
 from weft.load.line_map import collapse, shorten
 from weft.load.metadata import to_metadata
@@ -193,7 +194,9 @@ def _metadata(conversation: Conversation, messages: Sequence[Message]) -> dict[s
     times = [message.time for message in messages if message.time is not None]
     span = {"start": format_time(min(times)), "end": format_time(max(times))} if times else {}
     kept = {key: value for key, value in (conversation.fields or {}).items() if value not in (None, "")}
-    return {"kind": KIND, "host": conversation.host, "conversation": conversation.id, **span, **kept}
+    project = find_project(text_of(kept.get(FOLDER)))
+    own = {"kind": KIND, "host": conversation.host, "conversation": conversation.id}
+    return {**own, **span, **kept, **({PROJECT: project} if project else {})}
 
 
 def _from_seconds(value: float) -> int | None:

@@ -1,0 +1,131 @@
+"""
+What `weft hook prompt` adds to 300 prompts: how often it is useless, and how often it is missing.
+
+    WEFT_DATA=DIR python benchmarks/memory/injections.py [--keep FOLDER] [--sessions 300] [--list]
+
+The memory has sessions of $WEFT_DATA/longmemeval-open as conversations. The prompts, a hundred of each:
+
+| kind | prompt | useful passages |
+| --- | --- | --- |
+| `question` | a question of the set whose sessions are in the memory | of its gold sessions |
+| `turn` | a turn of the user in a session of the memory, the running session | of sessions of the same question |
+| `command` | a line of `short_commands.txt` | none |
+
+`useless` is the share of prompts with an addition that has no useful passage; `missed` is the share of questions
+without a useful passage. The label of turns is strict: a passage of another person about the same subject is useless.
+Questions of even lines are those on which the rules were chosen; odd lines are the report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from longmemeval import iter_conversations, read_cases
+
+from weft import Engine, open_engine
+from weft.daemon.hooks import Recaller
+from weft.daemon.spool import Spool
+from weft.daemon.state import State
+
+KINDS = ("question", "turn", "command")
+PROMPTS = 100
+BUDGET = 1500
+COMMANDS = Path(__file__).with_name("short_commands.txt")
+_TURN = re.compile(r"^user(?: \([^)\n]{1,40}\))?: ([^\n]{40,600})$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt with the sessions whose passages are useful."""
+
+    kind: str
+    text: str
+    useful: frozenset[str]
+    session: str = ""
+    is_even: bool = False
+
+
+def iter_prompts(folder: Path, sessions: set[str]) -> Iterator[Prompt]:
+    """Yield the prompts of each kind."""
+    cases = [case for case in read_cases(folder) if case.is_answerable and case.sessions <= sessions]
+    together: dict[str, set[str]] = defaultdict(set)
+    for case in cases:
+        for session in case.sessions:
+            together[session] |= case.sessions
+    for case in cases[:PROMPTS]:
+        yield Prompt(kind="question", text=case.question, useful=case.sessions, is_even=case.is_even)
+    found = 0
+    for number, document in enumerate(iter_conversations(folder)):
+        turns = _TURN.findall(document.text) if document.source in sessions else []
+        if turns and found < PROMPTS:
+            found += 1
+            useful = frozenset(together[document.source] - {document.source})
+            text = turns[len(turns) // 2]
+            yield Prompt(kind="turn", text=text, useful=useful, session=document.source, is_even=number % 2 == 0)
+    for number, line in enumerate(COMMANDS.read_text("utf-8").splitlines()[:PROMPTS]):
+        yield Prompt(kind="command", text=line, useful=frozenset(), is_even=number % 2 == 0)
+
+
+def fill(engine: Engine, folder: Path, *, limit: int) -> set[str]:
+    """Index sessions, those of questions first; return their ids."""
+    wanted = list(dict.fromkeys(id for case in read_cases(folder) for id in sorted(case.sessions)))[:limit]
+    known = {document.source for document in engine.documents()}
+    engine.add(d for d in iter_conversations(folder) if d.source in wanted and d.source not in known)
+    return set(wanted)
+
+
+def sources_of(text: str, sessions: set[str]) -> set[str]:
+    """Return the sessions that a block cites."""
+    return {id for id in sessions if f", {id}:" in text}
+
+
+def main() -> int:
+    """Print the shares by kind of prompt."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, help="Folder that keeps the store.")
+    parser.add_argument("--sessions", type=int, default=300, help="Number of sessions (default: 300).")
+    parser.add_argument("--list", action="store_true", help="Print useless and missed prompts.")
+    arguments = parser.parse_args()
+    if not os.environ.get("WEFT_DATA"):
+        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
+    data = Path(os.environ["WEFT_DATA"]) / "longmemeval-open"
+    with tempfile.TemporaryDirectory() as temporary:
+        kept = arguments.keep or Path(temporary)
+        kept.mkdir(parents=True, exist_ok=True)
+        with open_engine(str(kept / f"injections-{arguments.sessions}.db")) as engine:
+            sessions = fill(engine, data, limit=arguments.sessions)
+            recaller = Recaller(engine, State(Spool("benchmark", base=temporary)))
+            counts: Counter[tuple[str, str, str]] = Counter()
+            for prompt in iter_prompts(data, sessions):
+                given = {"prompt": prompt.text, "session_id": prompt.session}
+                text = recaller.answer("prompt", given, budget=BUDGET, scope="all")
+                found = sources_of(text, sessions)
+                half = "even" if prompt.is_even else "odd"
+                outcome = ["prompts", *(["added"] if text else [])]
+                outcome += ["useless"] if text and not found & prompt.useful else []
+                outcome += ["missed"] if prompt.kind == "question" and not found & prompt.useful else []
+                for name in outcome:
+                    counts[half, prompt.kind, name] += 1
+                if arguments.list and {"useless", "missed"} & set(outcome):
+                    print(half, *outcome, json.dumps(prompt.text[:150], ensure_ascii=False), sep="\t")
+    print("| half | prompts | number | added | useless | missed |\n| --- | --- | --- | --- | --- | --- |")
+    for half in ("even", "odd"):
+        for kind in KINDS:
+            row = [counts[half, kind, name] for name in ("prompts", "added", "useless", "missed")]
+            print(f"| {half} | {kind} | {' | '.join(map(str, row))} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
