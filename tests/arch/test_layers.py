@@ -157,7 +157,8 @@ def test_only_config_reads_the_environment():
     }
 
     starter = "processes/child.py"
-    folders = {"daemon/address.py"}  # the runtime folder of the user, which is no setting
+    # folders of the user, which are no settings, and a switch of one session
+    folders = {"daemon/address.py", "daemon/spool.py", "daemon/switches.py"}
     assert readers <= {"config/read.py", starter, *folders}
 
 

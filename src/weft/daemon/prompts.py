@@ -1,5 +1,5 @@
 """
-Whether a prompt says enough to search for, and what a passage adds to it.
+Content of prompts: whether there is enough to search for, and what a passage adds to it.
 
 | prompt | recalls |
 | --- | --- |
