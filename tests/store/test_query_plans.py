@@ -117,7 +117,6 @@ HUB = {
         (
             "relations_between",
             "relations_with",
-            "names_by_id",
             "entity_cards",
             "known_entities",
             "links_of",
@@ -128,6 +127,8 @@ HUB = {
             "co_occurrences",
             "co_occurrences_with",
             "written_names",
+            "relation_claims",
+            "shared_chunks",
         ),
         "as many as it has names",
     ),

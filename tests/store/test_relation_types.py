@@ -75,13 +75,14 @@ def test_the_limit_holds_over_all_types_together(graph):
 def test_mentions_and_relations_at_once_are_those_of_each(graph, limit, least):
     """Unknown entities are left out."""
     ids = [*(entity.id for entity in graph.find_entities(["hub", "node 01", "node 02"]).values()), "e" + "0" * 24]
-    mentions, relations = graph.links_of(ids, limit=limit, min_weight=least)
+    mentions, relations, names = graph.links_of(ids, limit=limit, min_weight=least)
 
     assert len(ids) == 4
     assert mentions == graph.mentions_of(ids, limit=limit)
     assert relations == graph.relations_of(ids, limit=limit, min_weight=least)
     assert {mention.entity_id for mention in mentions} == set(ids[:3])
     assert bool(relations) == (least < 99)
+    assert names == graph.names(ids)
 
 
 def test_what_is_not_there_is_not_found(graph):

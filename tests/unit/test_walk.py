@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from weft.config import GraphOptions
-from weft.records import Entity, Known, Mention, Relation
+from weft.records import Entity, Known, Links, Mention, Relation
 from weft.search.graph.relations import Relations
 from weft.search.graph.walk import MAX_EXPANDED_CHUNKS, RELATION_SHARE, WEAK_ENTITY_FACTOR, walk
 from weft.search.question.entities import Seed, recognise_names
@@ -50,7 +50,8 @@ class Mentioned:
         return [m for m in self.mentions if m.chunk_id in ids and (m.about or not about)]
 
     def links_of(self, ids, **_):
-        return self.mentions_of(ids), [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
+        relations = [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
+        return Links(self.mentions_of(ids), relations, {id: id[1:] for id in ids})
 
 
 HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))

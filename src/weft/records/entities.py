@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -130,3 +131,12 @@ class Relation(NamedTuple):
     chunks: tuple[str, ...] = ()
     extractors: tuple[str, ...] = ()
     """Sorted extractors: `rules`, an import or a model; empty for a relation derived from mentions or facts."""
+
+
+class Links(NamedTuple):
+    """Edges of entities: the chunks that state them, and their relations."""
+
+    mentions: list[Mention]
+    relations: list[Relation]
+    names: Mapping[str, str]
+    """Names of these entities, by id."""

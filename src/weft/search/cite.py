@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from posixpath import commonpath
 
-from weft.records import UNIT_MARKS, Chunk, DocumentInfo, Filter
+from weft.records import UNIT_MARKS, Chunk, DocumentInfo
 from weft.store.base import StoreReader
 
 _ROOT = "/"
-_LAST_CHARACTER = "\U0010ffff"
 
 
 def cite(document: DocumentInfo, chunk: Chunk, *, hidden: str = "") -> str:
@@ -40,24 +39,16 @@ def find_hidden_prefix(store: StoreReader, sources: Iterable[str] | None = None)
     """
     Return the prefix of absolute sources that citations leave out, with its final `/`; empty if there is none.
 
-    `sources` are those to be cited, if known; without an absolute one nothing is read. Otherwise this takes two
-    lookups in the order of sources, and one more for each folder between the cited sources and the common folder.
+    `sources` are those to be cited, if known; without an absolute one nothing is read.
     """
-    absolute = [source for source in sources or () if source.startswith(_ROOT)]
-    first = _find_after(store, _ROOT) if absolute or sources is None else ""
-    if not first:
+    if sources is not None and not any(source.startswith(_ROOT) for source in sources):
         return ""
-    # All sources follow `first` in their order, so a folder that contains it contains all, or a later one is outside.
-    folder = commonpath([_folder(source) or _ROOT for source in (first, *absolute)]).rstrip("/")
-    while folder and _find_after(store, f"{folder}/{_LAST_CHARACTER}"):
-        folder = _folder(folder)
+    ends = store.source_range(_ROOT)
+    if ends is None:
+        return ""
+    # all absolute sources lie between the first and the last one, so the common folder of both contains all
+    folder = commonpath([_folder(source) or _ROOT for source in ends]).rstrip("/")
     return folder.rpartition("/")[0] + "/" if folder else ""
-
-
-def _find_after(store: StoreReader, source: str) -> str:
-    """Return the next absolute source in the order of sources; empty if there is none."""
-    found = store.find_documents(Filter(), after=source, limit=1)
-    return found[0].source if found and found[0].source.startswith(_ROOT) else ""
 
 
 def _folder(path: str) -> str:

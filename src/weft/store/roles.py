@@ -18,6 +18,7 @@ from weft.records import (
     Job,
     JobCounts,
     Known,
+    Links,
     LlmRun,
     Mention,
     Relation,
@@ -60,6 +61,9 @@ class GraphReader(Protocol):
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         """Return the entities described in these chunks whose name and description are closest to a vector."""
 
+    def compare_entities(self, vector: Vector, *, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosines of these entities with a vector, by entity id. Cheaper than `search_entities`."""
+
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         """
         Return the strongest `limit` mentions under each name of an entity: defining chunks first, then by count.
@@ -87,9 +91,7 @@ class GraphReader(Protocol):
         Description and chunks are empty; `describe` fills them in.
         """
 
-    def links_of(
-        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
-    ) -> tuple[list[Mention], list[Relation]]:
+    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
         """Return the mentions in chunks that nominate the entities, and the results of `relations_of`, in one call."""
 
     def co_occurrences(

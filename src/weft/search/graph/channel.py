@@ -16,7 +16,7 @@ from weft.graph.expand import Neighbour, graph_score, neighbourhood
 from weft.graph.guided_expansion import expansion_queries
 from weft.rank.fuse import order
 from weft.records import Entity, GraphSource, Hit, PathStep, Question, Relation
-from weft.search.graph.relations import Relations
+from weft.search.graph.relations import Relations, strongest_first
 from weft.search.graph.walk import Walk, walk
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
@@ -95,11 +95,13 @@ def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[st
     `known` are names of entities by id.
     """
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in citations if id in state.came_from}
-    ids = sorted({node for path in paths.values() for node in path})
-    others = [id for id in ids if id not in known]
-    names = {**known, **(state.relations.names(others) if others else {})}
-    is_walked = any(len(path) > 1 for path in paths.values())
-    found = state.relations.between(ids, limit=state.options.max_edges) if is_walked else []
+    ids = {node for path in paths.values() for node in path}
+    read = {**state.names, **known}
+    others = [id for id in ids if id not in read]
+    names = {**read, **(state.relations.names(others) if others else {})}
+    found = strongest_first(
+        relation for relation in state.read if relation.source_id in ids and relation.target_id in ids
+    )
     links = _strongest_links(found, asked=state.relation_types)
     sources = {}
     for chunk, path in paths.items():

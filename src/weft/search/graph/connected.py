@@ -58,9 +58,6 @@ MAX_RELATIONS = 50
 MIN_PAGE_RELATION_WEIGHT = 6.0
 """Relations of a page below this weight are not read: nearly all of them derive from mentions."""
 
-MAX_DESCRIBED_NAMES = 20
-"""Names described in one chunk that are compared with the question."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
@@ -287,9 +284,7 @@ def _measure_closeness(
         return dict.fromkeys(chunks, 1.0)
     found = {hit.chunk_id: hit.score for hit in vector.hits} if vector else {}
     others = sorted({chunk for chunk in chunks.values() if chunk not in found})
-    limit = len(others) * MAX_DESCRIBED_NAMES
-    near = search.store.graph.search_entities(query.vector, chunk_ids=others, limit=limit) if others else []
-    described = {entity.id: score for entity, score in near}
+    described = search.store.graph.compare_entities(query.vector, chunk_ids=others) if others else {}
     cosines = {
         id: max(0.0, round(score, COSINE_DIGITS))
         for id, chunk in chunks.items()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.relation_types import FIELDS
 from weft.extract.statements import Statement, canonical
-from weft.records import Entity, FactEntity, Mention, Relation
+from weft.records import Entity, FactEntity, Links, Relation
 from weft.store.base import FactReader, GraphReader, StoreReader
 from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
 MAX_FACTS_BETWEEN = 50
 """Maximum number of facts per entity and direction that `between` reads."""
+
+MAX_KEPT_FACTS = 50
+"""Maximum number of facts per entity and direction that are read once and kept for the question."""
 
 PAGE_ENTITIES = 200
 """Fact entities per read."""
@@ -33,6 +36,8 @@ class Relations:
     graph: GraphReader
     facts: tuple[FactReader, datetime] | None = None
     """Facts and the time at which they are valid; None without facts between two entities."""
+    _known: dict[str, list[Relation]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Facts that were read, by entity, strongest first. An instance serves one question."""
 
     def of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -62,26 +67,27 @@ class Relations:
             if free and (not types or relation.type in types):
                 counts.update(free)
                 derived.append(relation)
-        return _strongest_first([*found, *derived])
+        return strongest_first([*found, *derived])
 
-    def with_mentions(
+    def edges(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
-    ) -> tuple[list[Mention], list[Relation]]:
+    ) -> tuple[Links, list[Relation]]:
         """
-        Return the strongest `limit` mentions of each entity, and its relations of at least these weights.
+        Return the strongest `limit` mentions and relations of each entity, and the relations of at least these weights.
 
         An entity known only from facts has no chunk. It is left out if it has fewer than two neighbours.
         """
-        mentions, found = list[Mention](), list[Relation]()
-        if known := _documented(entity_ids):
-            mentions, found = self.graph.links_of(known, limit=limit, min_weight=min_weight)
-        links = self._links(entity_ids, limit=limit, min_weight=min_fact_weight)
+        known = _documented(entity_ids)
+        found = self.graph.links_of(known, limit=limit) if known else Links([], [], {})
+        strong = [relation for relation in found.relations if relation.weight >= min_weight]
+        links = self._links(entity_ids, limit=limit)
         ends = {end for link in links for end in link[:2] if fact_entity_key(end)}.difference(entity_ids)
         if ends:
             near = self.neighbours(sorted(ends), limit=limit, min_weight=min_fact_weight)
             closed = {end for end in ends if len(near.get(end, ())) < 2}
             links = [link for link in links if closed.isdisjoint(link[:2])]
-        return mentions, _join(found, links)
+        walked = _join(strong, [link for link in links if link.weight >= min_fact_weight])
+        return found._replace(relations=_join(found.relations, links)), walked
 
     def between(
         self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None, limit: int = MAX_FACTS_BETWEEN
@@ -122,7 +128,19 @@ class Relations:
         if self.facts is None or not entity_ids:
             return []
         facts, at = self.facts
-        return facts.links(entity_ids, at=at, limit=limit, types=types, min_weight=min_weight)
+        if types or limit > MAX_KEPT_FACTS:
+            return facts.links(entity_ids, at=at, limit=limit, types=types, min_weight=min_weight)
+        missing = [id for id in dict.fromkeys(entity_ids) if id not in self._known]
+        if missing:
+            self._known.update((id, []) for id in missing)
+            for link in facts.links(missing, at=at, limit=MAX_KEPT_FACTS):
+                for end in link[:2]:
+                    if end in missing:
+                        self._known[end].append(link)
+        found = (
+            link for id in dict.fromkeys(entity_ids) for link in _strongest_links(id, self._known[id], limit=limit)
+        )
+        return strongest_first({link for link in found if link.weight >= min_weight})
 
     def _remembered(self, ids: Sequence[str]) -> Mapping[str, FactEntity]:
         keys = list(filter(None, map(fact_entity_key, ids)))
@@ -175,6 +193,17 @@ def _as_entity(entity: FactEntity) -> Entity:
     )
 
 
+def _strongest_links(id: str, links: Sequence[Relation], *, limit: int) -> Iterator[Relation]:
+    """Yield the first `limit` links of an entity in each direction; those to entities known only from facts apart."""
+    counts = Counter[tuple[bool, bool]]()
+    for link in links:
+        is_source = link.source_id == id
+        kind = is_source, bool(fact_entity_key(link.target_id if is_source else link.source_id))
+        counts[kind] += 1
+        if counts[kind] <= limit:
+            yield link
+
+
 def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Relation]:
     if not links:
         return list(relations)
@@ -184,7 +213,7 @@ def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Rela
         known = best.setdefault(said, relation)
         if relation.weight > known.weight:
             best[said] = known._replace(weight=relation.weight)
-    return _strongest_first(best.values())
+    return strongest_first(best.values())
 
 
 def _ends(relation: Relation) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -192,7 +221,8 @@ def _ends(relation: Relation) -> tuple[tuple[str, str], tuple[str, str]]:
     return (relation.source_id, "source"), (relation.target_id, "target")
 
 
-def _strongest_first(relations: Iterable[Relation]) -> list[Relation]:
+def strongest_first(relations: Iterable[Relation]) -> list[Relation]:
+    """Return relations by weight; ties by ends and type."""
     return sorted(relations, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
 
 

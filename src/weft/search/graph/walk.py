@@ -69,6 +69,13 @@ MIN_EXPANDED_ACTIVATION = 0.03
 MAX_EXPANDED_CHUNKS = 8
 """Maximum number of chunks expanded in one step. Chunks that tie at this limit are not expanded."""
 
+MAX_READ_STEPS = {"e": 3, "c": 4}
+"""
+Last step that reads the edges of entities (`e`) and of chunks (`c`): two hops from the question.
+
+Later steps have small coefficients and follow only known edges, mostly back to the chunks of the question's entities.
+"""
+
 MAX_WEAK_CHUNKS = 100
 """A weak entity that more chunks mention is a common word and carries no activation."""
 
@@ -92,6 +99,10 @@ class Walk:
     """Pairs of an entity and a chunk about it."""
     edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     """For each node, its targets and their shares of its activation. Each node is read once."""
+    read: list[Relation] = field(default_factory=list)
+    """The relations of all entities read so far, of any weight."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of these entities, by id."""
     steps: int = 0
     """Number of steps made."""
     answers: bool = False
@@ -124,18 +135,21 @@ class Walk:
         return dict(after)
 
     def _read_edges(self, nodes: Sequence[str]) -> None:
-        entities, chunks = [n for n in nodes if n[0] == "e"], [n for n in nodes if n[0] == "c"]
+        read = [node for node in nodes if self.steps <= MAX_READ_STEPS[node[0]]]
+        entities, chunks = [n for n in read if n[0] == "e"], [n for n in read if n[0] == "c"]
         self.edges |= {node: [] for node in nodes}
-        limit = self.options.max_edges
         if entities:
             least = FULL_WEIGHT * self.options.min_graph_score
-            mentions, relations = self.relations.with_mentions(
-                entities, limit=limit, min_weight=max(MIN_RELATION_WEIGHT, least), min_fact_weight=least
+            found, walked = self.relations.edges(
+                entities,
+                limit=self.options.max_edges,
+                min_weight=max(MIN_RELATION_WEIGHT, least),
+                min_fact_weight=least,
             )
-            self._add_entity_edges(entities, mentions, relations)
-        if (
-            chunks and self.steps < 2 * self.options.rounds
-        ):  # the activation of entities after the last step is not needed
+            self.read += found.relations
+            self.names |= found.names
+            self._add_entity_edges(entities, found.mentions, walked)
+        if chunks and self.steps < 2 * self.options.rounds:  # else the activation of entities is not needed
             self._add_chunk_edges(self.graph.mentions_in(chunks))
 
     def _add_entity_edges(

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import NoReturn
 
 from weft.graph.entity_resolution import EditKind
-from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
+from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.base import GraphReader
 from weft.store.federated.entity_keys import EntityKeys
 from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
@@ -65,16 +65,20 @@ class FederatedGraph:
         return {id: min(found, key=lambda item: item[0])[1] for id, found in named.items()}
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
+        best = self.compare_entities(vector, chunk_ids=chunk_ids)
+        ordered = sorted(best, key=lambda id: (-best[id], id))[:limit]
+        return [(entity, best[entity.id]) for entity in self.entities(ordered)]
+
+    def compare_entities(self, vector: Vector, *, chunk_ids: Sequence[str]) -> dict[str, float]:
         best: dict[str, float] = {}
         for place, member in enumerate(self._members):
             chunks = member.own(chunk_ids)
-            near = member.store.graph.search_entities(vector, chunk_ids=chunks, limit=limit) if chunks else []
-            joined = self._keys.join_all(place, [entity.id for entity, _ in near])
-            for entity, score in near:
-                if entity.id in joined:
-                    best[joined[entity.id]] = max(score, best.get(joined[entity.id], score))
-        ordered = sorted(best, key=lambda id: (-best[id], id))[:limit]
-        return [(entity, best[entity.id]) for entity in self.entities(ordered)]
+            near = member.store.graph.compare_entities(vector, chunk_ids=chunks) if chunks else {}
+            joined = self._keys.join_all(place, near)
+            for id, score in near.items():
+                if id in joined:
+                    best[joined[id]] = max(score, best.get(joined[id], score))
+        return best
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         pages = [member.store.graph.entities_after(key, limit=limit) for member in self._members]
@@ -133,21 +137,19 @@ class FederatedGraph:
                 found += self._join_relations(place, relations, asked=own)
         return strongest_relations(found, entity_ids, limit=limit)
 
-    def links_of(
-        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
-    ) -> tuple[list[Mention], list[Relation]]:
+    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
         mentions: list[Mention] = []
         relations: list[Relation] = []
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own:
                 ids, graph = list(dict.fromkeys(own.values())), self._members[place].store.graph
                 wanted = limit + self._count_hidden(place, ids)
-                stated, linked = graph.links_of(ids, limit=wanted, min_weight=min_weight)
+                stated, linked, _ = graph.links_of(ids, limit=wanted, min_weight=min_weight)
                 mentions += self._join_mentions(place, stated, asked=own)
                 relations += self._join_relations(place, linked, asked=own)
         mentions += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         found = _strongest_of_each(mentions, entity_ids, limit=limit)
-        return found, strongest_relations(relations, entity_ids, limit=limit)
+        return Links(found, strongest_relations(relations, entity_ids, limit=limit), self.names(entity_ids))
 
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         return _distinct(

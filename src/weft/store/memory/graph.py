@@ -23,7 +23,19 @@ from weft.graph.entity_resolution import (
     preference,
     vote,
 )
-from weft.records import BrokenLink, Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
+from weft.records import (
+    BrokenLink,
+    Census,
+    Claim,
+    Entity,
+    IndexedChunk,
+    Known,
+    Links,
+    Mention,
+    Nomination,
+    Relation,
+    Vector,
+)
 from weft.store.memory.links import find_broken_links, resolve_links
 from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
@@ -130,13 +142,16 @@ class MemoryGraph:
         return {entity.id: entity.name for entity in self.entities(ids)}
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
-        best: dict[str, tuple[Entity, float]] = {}
+        cosines = self.compare_entities(vector, chunk_ids=chunk_ids)
+        best = sorted(cosines, key=lambda id: (-cosines[id], id))[:limit]
+        return [(entity, cosines[entity.id]) for entity in self.entities(best)]
+
+    def compare_entities(self, vector: Vector, *, chunk_ids: Sequence[str]) -> dict[str, float]:
+        cosines: dict[str, float] = {}
         for (chunk, key), other in self._vectors.items():
-            for entity in self.find_entities([key] if chunk in chunk_ids else []).values():
-                score = float(other @ vector)
-                if score > best.get(entity.id, (entity, -2.0))[1]:
-                    best[entity.id] = (entity, score)
-        return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
+            for id in self.find_ids([key] if chunk in chunk_ids else []).values():
+                cosines[id] = max(float(other @ vector), cosines.get(id, -2.0))
+        return cosines
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         found: list[Mention] = []
@@ -198,11 +213,9 @@ class MemoryGraph:
                 found += [(pair, -weight) for weight, _, pair in every if pair[end] == name][:limit]
         return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in found)
 
-    def links_of(
-        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
-    ) -> tuple[list[Mention], list[Relation]]:
+    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
         relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
-        return self._stated_mentions_of(entity_ids, limit=limit), relations
+        return Links(self._stated_mentions_of(entity_ids, limit=limit), relations, self.names(entity_ids))
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None

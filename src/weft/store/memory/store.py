@@ -342,6 +342,10 @@ class MemoryStore:
             found = [document for document in found if document.id in timed]
         return sorted(found, key=lambda document: document.source)[:limit]
 
+    def source_range(self, prefix: str) -> tuple[str, str] | None:
+        found = sorted(d.source for d in self._content.documents.values() if d.source.startswith(prefix))
+        return (found[0], found[-1]) if found else None
+
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return [self._content.chunks[id].chunk for id in ids if id in self._content.chunks]
 

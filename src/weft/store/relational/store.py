@@ -47,6 +47,9 @@ from weft.store.relational.session import (
 )
 from weft.store.relational.spending import RelationalSpending
 
+LAST_CHARACTER = "\U0010ffff"
+"""The character that sorts after all others."""
+
 
 @retry_once
 class RelationalStore:
@@ -185,6 +188,10 @@ class RelationalStore:
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         rows = self._rows("find_documents", {**bind(where), "after": after, "limit": limit})
         return [_document(row) for row in rows]
+
+    def source_range(self, prefix: str) -> tuple[str, str] | None:
+        ((first, last),) = self._rows("source_range", {"prefix": prefix, "end": prefix + LAST_CHARACTER})
+        return (first, last) if first is not None else None
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         rows = self._rows("chunks_by_id", {"ids": json.dumps(list(ids))})

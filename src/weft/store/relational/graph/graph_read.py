@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
-from weft.records import BrokenLink, Census, Entity, Known, Mention, Relation, Vector
+from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.graph.link_read import count_broken_links, find_broken_links
@@ -63,16 +63,14 @@ class RelationalGraph:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         with self._connections.read(self._name) as db:
-            return self._find(db, db.namespace_key(self._name), keys)
+            return {row.asked_key: entity for row, entity in self._find(db, keys=keys)}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         if not ids:
             return []
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            keys = self.keys(ids)
-            found = self._find(db, namespace, list(keys.values()))
-        return [found[keys[id]] for id in ids if keys.get(id) in found]
+            found = {row.asked_id: entity for row, entity in self._find(db, ids=ids)}
+        return [found[id] for id in ids if id in found]
 
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         with self._connections.read(self._name) as db:
@@ -111,25 +109,26 @@ class RelationalGraph:
             return dict(db.run("entity_names", values))
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
+        with self._connections.read(self._name):
+            cosines = self.compare_entities(vector, chunk_ids=chunk_ids)
+            best = sorted(cosines, key=lambda id: (-cosines[id], id))[:limit]
+            return [(entity, cosines[entity.id]) for entity in self.entities(best)]
+
+    def compare_entities(self, vector: Vector, *, chunk_ids: Sequence[str]) -> dict[str, float]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             active = find_active_model(db, self._name)
             if active is None or active.model.dimension != len(vector):
-                return []
+                return {}
             values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(chunk_ids))}
             rows = db.run("described_entities", values)
             vectors = db.vectors.unpack_names([stored for _, stored in rows])
         if any(len(other) != len(vector) for other in vectors):
             raise unreadable("the vector of a name")
-        scores: dict[str, float] = {}
-        for (key, _), other in zip(rows, vectors, strict=True):
-            scores[key] = max(float(other @ vector), scores.get(key, -2.0))
-        found = self.find_entities(list(scores))
-        best: dict[str, tuple[Entity, float]] = {}
-        for key, score in scores.items():
-            if key in found and score > best.get(found[key].id, (None, -2.0))[1]:
-                best[found[key].id] = (found[key], score)
-        return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
+        cosines: dict[str, float] = {}
+        for (id, _), other in zip(rows, vectors, strict=True):
+            cosines[id] = max(float(other @ vector), cosines.get(id, -2.0))
+        return cosines
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read(self._name) as db:
@@ -142,15 +141,14 @@ class RelationalGraph:
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "about": about}
-            stated: defaultdict[str, set[str]] = defaultdict(set)
-            found = []
-            for *columns, key in db.run("mentions_in", values):  # hot loop
-                found.append(_to_mention(tuple(columns)))
-                stated[columns[1]].add(key)
+            rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "about": about})
+            lists = _read_lists(mentions for _, _, mentions in rows)
+            found = [_to_mention(mention[:8]) for mentions in lists for mention in mentions]  # hot loop
             if not about:
-                rows = db.run("chunks_by_id", {"namespace": namespace, "ids": values["ids"]})
-                texts = {id: text for id, _, _, _, _, _, text, *_ in rows}
+                texts = {id: text for id, text, _ in rows}
+                stated = {
+                    row[0]: {mention[8] for mention in mentions} for row, mentions in zip(rows, lists, strict=True)
+                }
                 found += find_written_names(db, namespace, texts, stated=stated)
         if len(set(map(itemgetter(0, 1), found))) < len(found):  # hot loop; an entity under several names
             found = join_mentions(found)
@@ -167,12 +165,11 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             return _relations(self._links(db, entity_ids, relations=limit, min_weight=min_weight))
 
-    def links_of(
-        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
-    ) -> tuple[list[Mention], list[Relation]]:
+    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
         with self._connections.read(self._name) as db:
             rows = self._links(db, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
-        return _mentions(entity_ids, rows, limit=limit), _relations(rows)
+        names = {row.id: row.name for row in rows}
+        return Links(_mentions(entity_ids, rows, limit=limit), _relations(rows), names)
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
@@ -203,21 +200,11 @@ class RelationalGraph:
             return []
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
-            names: dict[str, list[str]] = defaultdict(list)
-            for id, key in db.run("names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
-                names[id].append(key)
             wanted = [
-                (place, source, target, relation.type)
+                (place, relation.source_id, relation.target_id, relation.type)
                 for place, relation in enumerate(relations)
-                for source in names.get(relation.source_id, ())
-                for target in names.get(relation.target_id, ())
             ]
-            values = {
-                "namespace": namespace,
-                "claims": json.dumps(wanted, ensure_ascii=False),
-                "limit": MAX_SUPPORTING_CHUNKS,
-            }
+            values = {"namespace": namespace, "claims": json.dumps(wanted), "limit": MAX_SUPPORTING_CHUNKS}
             derived = {place for place, relation in enumerate(relations) if relation.type in DERIVED_TYPES}
             sources: dict[int, list[_Source]] = defaultdict(list)
             for place, source, target, rows in db.run("relation_claims", values):
@@ -225,7 +212,7 @@ class RelationalGraph:
                     _Source(weight, id, text, extractor, (source, target))
                     for weight, id, text, extractor in json.loads(rows)
                 ]
-            values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived], ensure_ascii=False)
+            values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived])
             values["chunks"] = MAX_COUNTED_CHUNKS
             for place, source, target, rows in db.run("shared_chunks", values) if derived else ():
                 sources[int(place)] += [_Source(1.0, id, "", None, (source, target)) for id in json.loads(rows)]
@@ -253,7 +240,7 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             rows = db.run("entities_after", {"namespace": namespace, "key": key, "limit": limit})
-            found = self._find(db, namespace, [key for (key,) in rows])
+            found = self.find_entities([key for (key,) in rows])
         return [found[key] for (key,) in rows]
 
     def has_entities(self) -> bool:
@@ -326,16 +313,22 @@ class RelationalGraph:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _find(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
-        """Return the entity that each key resolves to; keys without an entity are left out."""
-        if not keys:
-            return {}
-        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": MAX_DESCRIPTIONS}
-        found: dict[str, Entity] = {}
-        for key, *columns in db.run("entity_cards", values):
-            row = _EntityRow(*columns)
-            found[key] = _to_entity(row, spelling=partial(self._other_spelling, db, namespace, row.key, row.name))
-        return found
+    def _find(
+        self, db: Session, *, keys: Sequence[str] = (), ids: Sequence[str] = ()
+    ) -> list[tuple[_EntityRow, Entity]]:
+        """Return the entity that each key and each id resolves to; those without an entity are left out."""
+        if not keys and not ids:
+            return []
+        namespace = db.namespace_key(self._name)
+        values = {"namespace": namespace, "limit": MAX_DESCRIPTIONS, "ids": json.dumps(list(ids))}
+        rows = [
+            _EntityRow(*row)
+            for row in db.run("entity_cards", {**values, "keys": json.dumps(list(keys), ensure_ascii=False)})
+        ]
+        return [
+            (row, _to_entity(row, spelling=partial(self._other_spelling, db, namespace, row.key, row.name)))
+            for row in rows
+        ]
 
     def _links(
         self,
@@ -414,6 +407,8 @@ class _LinkRow(NamedTuple):
 
     id: str
     key: str
+    name: str
+    """Name of the entity."""
     chunks: int
     """Number of chunks that state a mention."""
     strong: int
@@ -424,8 +419,11 @@ class _LinkRow(NamedTuple):
 
 
 class _EntityRow(NamedTuple):
-    """Row of `entity_cards` without its first column, the key that was looked up."""
+    """Row of `entity_cards`."""
 
+    asked_key: str
+    asked_id: str
+    """Key and id that were looked up: those of the entity or of an alias."""
     id: str
     key: str
     strong: int

@@ -102,6 +102,11 @@ FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.n
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
+-- name: source_range
+-- The first and the last source with a prefix, which `end` follows.
+SELECT min(d.source), max(d.source) FROM weft.document AS d
+WHERE d.namespace = :namespace AND d.source >= :prefix AND d.source < :end;
+
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
     (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)

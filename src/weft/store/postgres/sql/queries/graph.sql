@@ -255,12 +255,6 @@ SELECT e.key, e.same_as, e.number FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
--- name: names_by_id
-SELECT h.id, e.key FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
-ORDER BY e.key;
-
 -- name: ids_by_key
 SELECT e.key, h.id
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
@@ -313,9 +307,9 @@ WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: entity_cards
--- For each key: its entity and the aliases of that, in order. The description is the first one; if a model wrote any,
--- the others are returned too, for merging.
-SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
+-- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
+-- wrote any, the others are returned too, for merging.
+SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
          WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
@@ -348,8 +342,10 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
         WHERE other.namespace = :namespace AND other.head = h.number AND other.number <> h.number
     ) AS o), '[]')::text
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE e.namespace = :namespace AND (
+    e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+    OR e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+);
 
 -- name: entity_extractors
 -- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
@@ -398,9 +394,15 @@ WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: links_of
--- For many entities: each name, the strongest chunks that state it, and the strongest relations in both directions, as
--- JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
-SELECT h.id, e.key, e.chunks, e.strong, mentioned.mentions, related.relations
+-- For many entities: each name, the name of the entity, the strongest chunks that state it, and the strongest relations in
+-- both directions, as JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
+SELECT h.id, e.key, coalesce(
+    (SELECT d.value FROM weft.edit AS d
+     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
+    (SELECT n.name FROM weft.nomination AS n
+     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
+    h.key
+), e.chunks, e.strong, mentioned.mentions, related.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
     SELECT coalesce(
@@ -507,46 +509,59 @@ JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m
 GROUP BY own.id, own.key, far.id, far.key;
 
 -- name: shared_chunks
--- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
--- derived from, as a JSON list.
-SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
+-- For each position, ids of source and target, and derived type: of the strongest chunks of each name of the source, the
+-- first by id that it is derived from, as a JSON list.
+SELECT w.place, w.source, w.target, coalesce((
     SELECT json_agg(c.id) FROM (
         SELECT k.id
         FROM (
             SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
-            WHERE i.namespace = :namespace AND i.key = w.value ->> 1
+            WHERE i.namespace = :namespace AND i.key = w.source
             ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
             LIMIT :chunks
         ) AS a
-        JOIN weft.mention AS b ON b.namespace = :namespace AND b.chunk = a.chunk AND b.key = w.value ->> 2
+        JOIN weft.mention AS b ON b.namespace = :namespace AND b.chunk = a.chunk AND b.key = w.target
         JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = a.chunk
-        WHERE CASE w.value ->> 3
+        WHERE CASE w.type
             WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
         ORDER BY k.id
         LIMIT :limit
     ) AS c
 ), '[]')::text
-FROM jsonb_array_elements(:claims::jsonb) AS w(value);
+FROM (
+    SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
+    FROM jsonb_array_elements(:claims::jsonb) AS v(value)
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
+    JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
+    JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
+) AS w
+ORDER BY w.place::integer, w.source, w.target;
 
 -- name: mentions_in
--- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk; its name.
-SELECT
-    h.id, c.id, m.count, m.about, e.chunks, e.strong,
-    e.chunks > 1 OR EXISTS (
-        SELECT 1 FROM weft.entity AS o
-        WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number AND o.chunks > 0
-    ),
-    m.about OR (e.strong AND EXISTS (
-        SELECT 1 FROM weft.entity AS o
-        JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
-        WHERE o.namespace = :namespace AND o.head = e.head
-    )), e.key
-FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = c.number
-JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
-JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+-- For each chunk: its text, and its mentions as a JSON list, each with its key. Besides a mention: whether the entity may
+-- be mentioned elsewhere and, if it is strong, whether it has a defining chunk. With `about`, only mentions in defining
+-- chunks, without text.
+SELECT c.id, CASE WHEN NOT :about THEN c.text END, coalesce((
+    SELECT json_agg(json_build_array(
+        h.id, c.id, m.count, m.about, e.chunks, e.strong,
+        e.chunks > 1 OR EXISTS (
+            SELECT 1 FROM weft.entity AS o
+            WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number AND o.chunks > 0
+        ),
+        m.about OR (e.strong AND EXISTS (
+            SELECT 1 FROM weft.entity AS o
+            JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
+            WHERE o.namespace = :namespace AND o.head = e.head
+        )), e.key
+    ))
+    FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
+    JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+    WHERE m.namespace = :namespace AND m.chunk = c.number AND (m.about OR NOT :about)
+), '[]')::text
+FROM weft.chunk AS c
 WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
-    AND (m.about OR NOT :about);
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: written_names
 -- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
@@ -630,15 +645,16 @@ WHERE r.namespace = :namespace
     AND r.target = ANY (ARRAY(SELECT n.number FROM near AS n));
 
 -- name: relation_claims
--- For each position, source, target and type: the claims of largest weight, as a JSON list.
+-- For each position, ids of source and target, and type: the claims of largest weight for each pair of names, as a JSON
+-- list.
 -- Claims are selected before their chunks are looked up, including ties with the last one.
-SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
+SELECT w.place, w.source, w.target, coalesce((
     SELECT json_agg(json_build_array(c.weight, c.id, c.description, c.extractor)) FROM (
         SELECT m.weight, k.id, m.description, m.extractor
         FROM (
             SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.claim AS o
-            WHERE o.namespace = :namespace AND o.source = w.value ->> 1 AND o.target = w.value ->> 2
-                AND o.type = w.value ->> 3
+            WHERE o.namespace = :namespace AND o.source = w.source AND o.target = w.target
+                AND o.type = w.type
             ORDER BY o.weight DESC, o.place
             FETCH FIRST (:limit::bigint) ROWS WITH TIES
         ) AS m JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = m.chunk
@@ -646,11 +662,22 @@ SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
         LIMIT :limit::bigint
     ) AS c
 ), '[]')::text
-FROM jsonb_array_elements(:claims::jsonb) AS w(value);
+FROM (
+    SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
+    FROM jsonb_array_elements(:claims::jsonb) AS v(value)
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
+    JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
+    JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
+) AS w
+ORDER BY w.place::integer, w.source, w.target;
 
 -- name: described_entities
-SELECT v.key, v.vector FROM weft.chunk AS c
+-- The entities described in chunks, with the vectors of their names and descriptions.
+SELECT h.id, v.vector FROM weft.chunk AS c
 JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.chunk = c.number AND v.model = :model
+JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = v.key
+JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 

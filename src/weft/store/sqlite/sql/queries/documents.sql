@@ -82,6 +82,13 @@ SELECT c.id, d.id, d.source, d.title
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
+-- name: source_range
+-- The first and the last source with a prefix, which `end` follows.
+SELECT (SELECT source FROM document WHERE namespace = :namespace AND source >= :prefix AND source < :end
+        ORDER BY source LIMIT 1),
+    (SELECT source FROM document WHERE namespace = :namespace AND source >= :prefix AND source < :end
+        ORDER BY source DESC LIMIT 1);
+
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
     (SELECT count(*) FROM chunk WHERE chunk.document = d.number)

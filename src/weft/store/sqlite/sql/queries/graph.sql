@@ -270,11 +270,6 @@ ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
 -- name: resolve_keys
 SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
--- name: names_by_id
-SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
-ORDER BY e.key;
-
 -- name: ids_by_key
 SELECT e.key, h.id
 FROM json_each(:keys) AS k
@@ -314,9 +309,9 @@ FROM entity AS e JOIN entity AS h ON h.number = e.head
 WHERE e.namespace = :namespace AND e.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
 -- name: entity_cards
--- For each key: its entity and the aliases of that, in order. The description is the first one; if a model wrote any,
--- the others are returned too, for merging.
-SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
+-- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
+-- wrote any, the others are returned too, for merging.
+SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
         (SELECT name FROM best_name WHERE key = h.number),
@@ -344,8 +339,12 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
         WHERE other.head = h.number AND other.number <> h.number
         ORDER BY other.key
     ) AS o)
-FROM json_each(:keys) AS k
-CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
+FROM (
+    SELECT number FROM json_each(:keys) CROSS JOIN entity ON namespace = :namespace AND entity.key = value
+    UNION
+    SELECT number FROM json_each(:ids) CROSS JOIN entity ON namespace = :namespace AND hash = unhex(substr(value, 2))
+) AS k
+CROSS JOIN entity AS e ON e.number = k.number
 CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: entity_extractors
@@ -393,9 +392,13 @@ WHERE w.namespace = :namespace AND w.key = :key;
 SELECT key FROM entity WHERE namespace = :namespace AND alias_of IN (SELECT value FROM json_each(:keys));
 
 -- name: links_of
--- For many entities: each name, the strongest chunks that state it, and the strongest relations in both directions, as
--- JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
-SELECT h.id, e.key, e.chunks, e.strong, (
+-- For many entities: each name, the name of the entity, the strongest chunks that state it, and the strongest relations in
+-- both directions, as JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
+SELECT h.id, e.key, coalesce(
+    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
+    (SELECT name FROM best_name WHERE key = h.number),
+    h.key
+), e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
         SELECT chunk, count, about FROM mention WHERE key = e.number
@@ -482,8 +485,8 @@ WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FRO
 GROUP BY e.number, o.number;
 
 -- name: shared_chunks
--- For each position, source, target and derived type: of the strongest chunks of the source, the first by id that it is
--- derived from, as a JSON list.
+-- For each position, ids of source and target, and derived type: of the strongest chunks of each name of the source, the
+-- first by id that it is derived from, as a JSON list.
 SELECT w.place, w.source, w.target, (
     SELECT json_group_array(c.id) FROM (
         SELECT k.id
@@ -501,31 +504,42 @@ SELECT w.place, w.source, w.target, (
     ) AS c
 )
 FROM (
-    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target, value ->> 3 AS type,
-        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 1) AS from_number,
-        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number
+    SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
+        s.number AS from_number, t.number AS to_number
     FROM json_each(:claims)
+    CROSS JOIN entity AS sh ON sh.namespace = :namespace AND sh.hash = unhex(substr(value ->> 1, 2))
+    CROSS JOIN entity AS s ON s.head = sh.number
+    CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
+    CROSS JOIN entity AS t ON t.head = th.number
+    ORDER BY 1, 2, 3
 ) AS w;
 
 -- name: mentions_in
--- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk; its name.
-SELECT
-    CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END, c.id,
-    m.count, m.about, e.chunks, e.strong,
-    CASE WHEN e.chunks > 1 THEN 1 ELSE EXISTS (
-        SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.number <> e.number AND o.chunks > 0
-    ) END,
-    CASE
-        WHEN m.about THEN 1
-        WHEN NOT e.strong THEN 0
-        WHEN EXISTS (SELECT 1 FROM mention WHERE key = e.head AND about = 1) THEN 1
-        ELSE EXISTS (
-            SELECT 1 FROM entity AS o JOIN mention AS a ON a.key = o.number AND a.about = 1
-            WHERE o.head = e.head AND o.number <> e.head
-        )
-    END, e.key
-FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.key
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
+-- For each chunk: its text, and its mentions as a JSON list, each with its key. Besides a mention: whether the entity may
+-- be mentioned elsewhere and, if it is strong, whether it has a defining chunk. With `about`, only mentions in defining
+-- chunks, without text.
+SELECT c.id, iif(:about, NULL, unpack_text(c.text)), (
+    SELECT json_group_array(json_array(
+        CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END, c.id,
+        m.count, m.about, e.chunks, e.strong,
+        CASE WHEN e.chunks > 1 THEN 1 ELSE EXISTS (
+            SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.number <> e.number AND o.chunks > 0
+        ) END,
+        CASE
+            WHEN m.about THEN 1
+            WHEN NOT e.strong THEN 0
+            WHEN EXISTS (SELECT 1 FROM mention WHERE key = e.head AND about = 1) THEN 1
+            ELSE EXISTS (
+                SELECT 1 FROM entity AS o JOIN mention AS a ON a.key = o.number AND a.about = 1
+                WHERE o.head = e.head AND o.number <> e.head
+            )
+        END, e.key
+    ))
+    FROM mention AS m CROSS JOIN entity AS e ON e.number = m.key
+    WHERE m.chunk = c.number AND (m.about OR NOT :about)
+)
+FROM chunk AS c
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: written_names
 -- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
@@ -591,7 +605,8 @@ SELECT s.id, t.id, r.type, r.weight
 FROM near AS t CROSS JOIN far AS s CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
 -- name: relation_claims
--- For each position, source, target and type: the claims of largest weight, as a JSON list.
+-- For each position, ids of source and target, and type: the claims of largest weight for each pair of names, as a JSON
+-- list.
 SELECT w.place, w.source, w.target, (
     SELECT json_group_array(json_array(c.weight, c.id, c.description, c.extractor)) FROM (
         SELECT claim.weight, k.id, claim.description, claim.extractor
@@ -602,14 +617,20 @@ SELECT w.place, w.source, w.target, (
     ) AS c
 )
 FROM (
-    SELECT value ->> 0 AS place, value ->> 1 AS source, value ->> 2 AS target, value ->> 3 AS type,
-        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 1) AS from_number,
-        (SELECT number FROM name WHERE namespace = :namespace AND key = value ->> 2) AS to_number
+    SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
+        s.number AS from_number, t.number AS to_number
     FROM json_each(:claims)
+    CROSS JOIN entity AS sh ON sh.namespace = :namespace AND sh.hash = unhex(substr(value ->> 1, 2))
+    CROSS JOIN entity AS s ON s.head = sh.number
+    CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
+    CROSS JOIN entity AS t ON t.head = th.number
+    ORDER BY 1, 2, 3
 ) AS w;
 
 -- name: described_entities
-SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
+-- The entities described in chunks, with the vectors of their names and descriptions.
+SELECT h.id, v.vector FROM chunk AS c CROSS JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = v.key CROSS JOIN entity AS h ON h.number = e.head
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: unembedded_entities
