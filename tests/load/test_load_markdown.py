@@ -218,7 +218,12 @@ def test_nothing_beneath_the_front_matter_is_empty() -> None:
 
 @pytest.mark.parametrize(
     ("heading", "title"),
-    [("Slots {#slots}", "Slots"), ("Slots {.wide #slots}", "Slots"), ("f {x}", "f {x}"), ("{#only}", "{#only}")],
+    [
+        ("Slots {#slots}", "Slots"),
+        ("Slots {.wide #slots}", "Slots"),
+        ("f {x}", "f {x}"),
+        ("Slots { .wide #slots }", "Slots"),
+    ],
 )
 def test_attribute_blocks_are_no_part_of_titles_and_headings(heading: str, title: str) -> None:
     """The lines of the text keep them."""

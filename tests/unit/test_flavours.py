@@ -4,7 +4,8 @@ import pytest
 
 from weft.config import SplitOptions
 from weft.load.run import load_text
-from weft.text.flavours import plain_heading, plain_text
+from weft.text.markdown.inline import heading_text as plain_heading
+from weft.text.markdown.plain import plain_text
 from weft.text.split import indexed_text, split
 
 
@@ -50,12 +51,12 @@ def test_a_heading_keeps_the_words_of_its_markup():
 
 
 def test_a_chunk_keeps_its_text_and_lines_and_is_indexed_without_markup():
-    """Citations show the source; titles, headings and vectors do not."""
+    """Passages are shown without directives, on the lines of the file."""
     text = '# Pods {#pods}\n\n## {{% heading "next" %}}\n\n::: tip Take care\nAll {{< t text="pods" >}} run.[^1]\n:::'
     document = load_text(text, source="a.md", form="markdown")
     (chunk,) = split(document, document_id="d", options=SplitOptions())
 
     assert (document.title, chunk.heading) == ("Pods", ("next",))
-    assert chunk.text == '::: tip Take care\nAll {{< t text="pods" >}} run.[^1]\n:::'
-    assert (chunk.start_line, chunk.end_line) == (5, 7)
-    assert indexed_text(document.title, chunk.heading, chunk.text) == "Pods › next\nTake care\nAll pods run.\n"
+    assert chunk.text == "Take care\nAll pods run.[^1]"
+    assert (chunk.start_line, chunk.end_line) == (5, 6)
+    assert indexed_text(document.title, chunk.heading, chunk.text) == "Pods › next\nTake care\nAll pods run."

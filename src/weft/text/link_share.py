@@ -17,12 +17,12 @@ import re
 from functools import lru_cache
 
 from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label
+from weft.text.markdown.blocks import fenced_lines
 
 _LINK = re.compile(f"{WIKILINK_PATTERN}|{MARKDOWN_LINK_PATTERN}|(?P<url>https?://[^\\s<>()]{{1,500}})")
 _HEADING = re.compile(r"#{1,6} ")
 _PAGE_NUMBER = re.compile(r"(?:\.{4}|(?: \.){4}|…)[. …]{0,200}\d{1,5}$")
 _NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
-_FENCES = ("```", "~~~")
 _SIGNS = ("](", "[[", "://", "# ", "....", ". . .", "…")
 """Texts without any of these have no link and no heading."""
 
@@ -39,12 +39,10 @@ def is_link_list(text: str, *, min_share: float) -> bool:
 @lru_cache(maxsize=2048)
 def _has_share(text: str, min_share: float) -> bool:
     """Return the same for a text with such signs. Long lists take a millisecond, and many questions find them."""
-    inside, outside, is_code, is_start = 0, 0, False, True
-    most = (1 - min_share) * _count(text)
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith(_FENCES):
-            is_code = not is_code
-        elif is_code:
+    inside, outside, is_start = 0, 0, True
+    most, code = (1 - min_share) * _count(text), fenced_lines(text)
+    for index, line in enumerate(map(str.strip, text.split("\n"))):
+        if index in code:
             outside += _count(line)
         elif (is_start and _HEADING.match(line)) or _PAGE_NUMBER.search(line[-240:]):
             inside += _count(line)

@@ -6,23 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from weft.text.links import blank_inline_code, replace_links
+from weft.text.markdown.blocks import fenced_lines
 from weft.text.normalise import count_letters
-from weft.text.structure import FENCE, iter_lines
 
 _MARKUP = re.compile(r"<[^<>]{1,300}>|\b[a-z]{2,10}://\S+")
 
 
 def prose_lines(text: str) -> Iterator[str]:
     """Yield the lines of prose of a Markdown or plain text."""
-    fence = ""
-    for _, line in iter_lines(text):
-        mark = FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-        else:
+    code = fenced_lines(text)
+    for index, line in enumerate(text.split("\n")):
+        if index not in code:
             yield _MARKUP.sub(" ", replace_links(blank_inline_code(line)))
 
 

@@ -20,12 +20,12 @@ from weft.text.code.grammar import find_grammar, grammar_version, installed_gram
 from weft.text.code.module_names import module_name
 from weft.text.code.sections import syntax_sections
 from weft.text.exchanges import TurnTimes, exchange_sections
-from weft.text.flavours import plain_text
 from weft.text.ids import chunk_id
+from weft.text.markdown.plain import plain_text
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
 
-VERSION = 4
+VERSION = 5
 """Part of every content hash. A new version makes `weft index` split every document again."""
 
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from weft.text.flavours import plain_heading
+from weft.text.markdown.blocks import parse
+from weft.text.markdown.inline import heading_text
 from weft.text.normalise import UNSPACED
 from weft.text.tokens import count_quarters, estimate_tokens
 
@@ -31,12 +32,6 @@ class Section:
     """Offsets of the heading lines directly above the body, one for each of the last parts of `heading`."""
 
 
-MAX_HEADING_CHARACTERS = 300
-"""A longer line is prose. A heading is repeated in every chunk of its section."""
-
-FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-"""Line that opens or closes fenced code."""
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 _DEFINITION = re.compile(
     r"(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|abstract|final|async|unsafe|inline|"
     r"open|internal|override|extern|const)\s+)*"
@@ -62,18 +57,14 @@ def iter_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def markdown_sections(text: str, *, title: str) -> list[Section]:
-    """Return the sections at ATX headings outside fenced code. A first heading equal to `title` adds no level."""
-    marks: list[tuple[int, int, int, str]] = []  # start, end of line, level, heading
-    fence = ""
-    for start, line in iter_lines(text):
-        opened = FENCE.match(line)
-        if fence:
-            if opened and opened.group(1).startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif opened:
-            fence = opened.group(1)
-        elif (found := _HEADING.match(line)) and (heading := _heading(found.group(2))):
-            marks.append((start, start + len(line), len(found.group(1)), heading))
+    """Return the sections at the headings of a Markdown text. A first heading equal to `title` adds no level."""
+    page = parse(text)
+    starts = [start for start, _ in iter_lines(text)] if any(block.level for block in page.blocks) else []
+    marks: list[tuple[int, int, int, str]] = []  # start, end of the heading, level, heading
+    for block in page.blocks:
+        if block.level and not block.depth and (heading := heading_text(block.text)):
+            last = block.end - 1
+            marks.append((starts[block.start], starts[last] + len(page.lines[last]), block.level, heading))
     return _sections(text, marks, title=title)
 
 
@@ -92,14 +83,6 @@ def code_sections(text: str) -> list[Section]:
         else:
             above = None
     return _sections(text, marks, title="")
-
-
-def _heading(line: str) -> str:
-    """Return a heading without its closing `#` marks: `Title ##` gives `Title`, `C#` stays. Empty if too long."""
-    line = plain_heading(line.strip())
-    bare = line.rstrip("#")
-    heading = line if bare and not bare[-1].isspace() else bare.rstrip()
-    return heading if len(heading) <= MAX_HEADING_CHARACTERS else ""
 
 
 def _sections(text: str, marks: list[tuple[int, int, int, str]], *, title: str) -> list[Section]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -12,11 +12,12 @@ import yaml
 from weft.config import LoadOptions
 from weft.load.file_reader import PARSER_ERRORS, LoadError, read_text
 from weft.load.file_types import file_title
-from weft.load.formats.mdx import strip_components
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
-from weft.text.flavours import plain_heading
-from weft.text.links import find_link_pages
+from weft.text.links import link_page
+from weft.text.markdown.blocks import Page, parse
+from weft.text.markdown.inline import heading_text
+from weft.text.markdown.plain import without_directives
 
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
@@ -27,9 +28,6 @@ _BARE_FIELD = re.compile(r"[A-Za-z][\w -]{0,40}:(?: |$)|[ \t]|- ")
 """A field, the rest of a long value, or an item of a list."""
 _YAML_INDICATORS = tuple("\"'[{|>&*!#")
 """First characters of values that are not plain text in YAML."""
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
-_UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
 
 
 class _FrontMatterLoader(yaml.SafeLoader):
@@ -56,20 +54,19 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
-    if source.lower().endswith((".mdx", ".mdx.gz")):
-        lines = list(strip_components(lines))
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
             raise LoadError("empty", "the file has only a title in its front matter")
         first = 1 if text.startswith("---") else 0
         lines, start = text.split("\n")[first : start - 1], first
-    prose = list(_iter_prose(lines))
-    links = find_link_pages(prose)
+    body = without_directives("\n".join(lines), is_mdx=source.lower().endswith((".mdx", ".mdx.gz")))
+    page = parse(body)
+    links = _find_link_pages(page)
     return Document(
         source=source,
-        title=plain_heading(str(title).strip() if title else _find_heading(prose)) or name,
-        text="\n".join(lines),
+        title=(heading_text(str(title)) if title else _find_heading(page)) or name,
+        text=body,
         form="markdown",
         metadata=to_metadata(nested_to_json({**fields, **({"links": links} if links else {})})),
         lines=range(start + 1, start + 1 + len(lines)) if start else None,
@@ -124,33 +121,13 @@ def _read_yaml(text: str) -> dict[str, object] | None:
         return None
 
 
-def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines with fenced code replaced by blank lines."""
-    fence = ""
-    for line in lines:
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-            yield ""
-        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence = mark[1]
-            yield ""
-        else:
-            yield line
-
-
-def _find_heading(prose: list[str]) -> str:
+def _find_heading(page: Page) -> str:
     """Return the first heading of level 1, or an empty text."""
-    for above, line in zip(["", *prose], prose, strict=False):
-        if (found := _HEADING.match(line)) and (heading := _strip_closing(found[1].strip())):
-            return heading
-        if above.strip() and _UNDERLINE.match(line):
-            return above.strip()
-    return ""
+    return next((text for block in page.blocks if block.level == 1 and (text := heading_text(block.text))), "")
 
 
-def _strip_closing(heading: str) -> str:
-    """Return a heading without its closing marks: `Title` for `Title ##`, but `C#` for `C#`."""
-    bare = heading.rstrip("#")
-    return bare.rstrip() if not bare or bare[-1].isspace() else heading
+def _find_link_pages(page: Page) -> list[str]:
+    """Return the distinct pages of the wikilinks, in order."""
+    blocks = [block for block in page.blocks if block.is_prose and "[[" in block.text]
+    pages = [link_page(span.target) for block in blocks for span in page.inline(block).spans if span.kind == "wikilink"]
+    return [found for found in dict.fromkeys(pages) if found]
