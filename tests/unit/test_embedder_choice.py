@@ -237,3 +237,17 @@ def test_the_least_recently_used_weights_are_released():
 
     assert [model.is_loaded for model in (first, second, third)] == [True, False, True]
     assert len(memory) == 2
+
+
+def test_the_first_facts_choose_and_the_first_documents_choose_again(settings, fakes):
+    """Facts are embedded again for documents in another language."""
+    with Engine(settings) as made:
+        made.memory.add("user", "住在", "成都市青羊区的一条老街")
+        chosen = active(made)
+        made.memory.add("user", "speaks", "French")
+        kept = active(made)
+        made.add(documents(*[ENGLISH] * 5))
+
+        assert (chosen, kept, active(made)) == ([BETTER], [BETTER], [DEFAULT])
+        assert made.memory.recall("我住在哪里？").facts
+        assert not made.store.facts.find_unembedded_texts(made.embedder.card.fingerprint, limit=10)

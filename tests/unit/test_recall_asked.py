@@ -159,3 +159,19 @@ def test_facts_about_the_user_leave_room_for_the_facts_asked_for(make_engine, bu
     assert "### 👤 USER CONTEXT\n- habit_" in text
     own = engine.memory.context(engine.memory.recall("What is my habit number 7?"), budget=budget).text
     assert own.startswith("### 👤 USER CONTEXT\n- habit_7: number 7\n")
+
+
+@pytest.mark.parametrize(
+    ("question", "value"), [("我住在哪里？", "成都"), ("我养了什么宠物？", "一只猫"), ("我开什么车", "卡车")]
+)
+def test_a_chinese_question_about_oneself_shares_a_verb_with_its_fact(make_engine, question, value):
+    """The pronoun and particles around the verb do not count."""
+    facts = [("住在", "成都"), ("养了", "一只猫"), ("开", "卡车"), ("会说", "法语")]
+    engine = make_engine([GivenFact(subject="user", predicate=one, value=two) for one, two in facts])
+
+    assert engine.memory.recall(question).facts[0].fact.value == value
+
+
+def test_a_verb_alone_matches_only_in_the_first_person():
+    """`做` is in most questions how to do something."""
+    assert "做" not in fact_terms(read_question("怎么做面包"), names=[])

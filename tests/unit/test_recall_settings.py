@@ -1,8 +1,10 @@
 """Settings of recall: anchors and scores."""
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
-from weft.config import MemoryOptions, Settings
+from weft.config import MemoryOptions, Settings, StoreOptions
 from weft.engine.engine import Engine
 from weft.records import GivenFact
 
@@ -66,3 +68,52 @@ def test_facts_can_be_ranked_by_score_alone(make_engine, embedder, rank, order):
     assert [piece.fact.value for piece in found if piece.fact.value != "JACQ"] == order
     if rank == "score":
         assert [piece.score for piece in found] == sorted((piece.score for piece in found), reverse=True)
+
+
+def test_one_recall_does_not_put_a_fact_of_last_year_before_a_new_one(database, embedder):
+    """With `score` it does, because S3 counts decay from the last access alone."""
+
+    def first(rank):
+        now = [datetime(2026, 1, 1, tzinfo=timezone.utc)]
+        settings = Settings(memory=MemoryOptions(rank=rank), store=StoreOptions(namespace=rank))
+        engine = Engine(settings, database=database, embedder=embedder, clock=lambda: now[0])
+        engine.memory.add("Harbour Crane", "inspected by", "Bureau North")
+        now[0] += timedelta(weeks=60)
+        engine.memory.recall("Harbour Crane")
+        now[0] += timedelta(minutes=5)
+        engine.memory.add("Harbour Crane", "inspected by", "Bureau South")
+        return engine.memory.recall("Who inspected the Harbour Crane?").facts[0].fact.value
+
+    assert [first("relevance"), first("score")] == ["Bureau South", "Bureau North"]
+
+
+def test_of_equal_facts_the_newer_one_comes_first(database, embedder):
+    """Facts of one call keep their order."""
+    now = [datetime(2026, 1, 1, tzinfo=timezone.utc)]
+    settings = Settings(memory=MemoryOptions(rank="score"))
+    engine = Engine(settings, database=database, embedder=embedder, clock=lambda: now[0])
+    engine.memory.add("Harbour Crane", "painted", "red")
+    now[0] += timedelta(hours=1)
+    engine.memory.add_many(
+        [GivenFact(subject="Harbour Crane", predicate="painted", value=value) for value in ("blue", "grey")]
+    )
+
+    assert [piece.fact.value for piece in engine.memory.recall("Harbour Crane").facts] == ["blue", "grey", "red"]
+
+
+def test_an_entity_has_at_most_its_number_of_facts_and_the_second_hop_its_path(make_engine, embedder):
+    """Facts that are close to the question do not push out those of the entities that it leads to."""
+    engine = make_engine(embedder)
+    engine.memory.add("Harbour Crane", "owned_by", object="Team Basalt", confidence=1.0)
+    engine.memory.add_many(
+        GivenFact(subject="Harbour Crane", predicate=f"gear {n}", value=f"crane part {n}", confidence=0.5)
+        for n in range(30)
+    )
+    engine.memory.add("Team Basalt", "works_in", "Dock Nine")
+
+    found = engine.memory.recall("What do you know about Harbour Crane?").facts
+    second = [piece for piece in found if piece.hop == 2]
+
+    assert sum(piece.fact.subject == "harbour crane" for piece in found) == 10
+    assert [piece.fact.value for piece in second] == ["Dock Nine"]
+    assert [fact.value for fact in second[0].path] == ["Team Basalt"]

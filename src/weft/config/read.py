@@ -314,6 +314,9 @@ def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
     if not changes:
         return options
     known = _hints(group)
+    changes = {
+        SPELLINGS.get(f"{group}.{name}", name).removeprefix(f"{group}."): value for name, value in changes.items()
+    }
     if unknown := set(changes) - known.keys():
         raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=f"use one of {', '.join(sorted(known))}")
     given = {name: value for name, value in changes.items() if value is not None}

@@ -383,6 +383,7 @@ def facts_to_dict(recall: Recall) -> dict[str, Any]:
             {
                 **fact_to_dict(piece.fact),
                 "hop": piece.hop,
+                "path": [f"{fact.subject_name} {fact.predicate} {fact.value}" for fact in piece.path],
                 "match": round(piece.match, 6),
                 "score": round(piece.score, 6),
                 "factors": {name: round(value, 6) for name, value in piece.factors.items()},

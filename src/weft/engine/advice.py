@@ -11,9 +11,11 @@ from importlib.util import find_spec
 
 from weft.config import Settings, shown
 from weft.engine.adapters import Progress, describe_alternatives, fetch_weights, open_embedder
+from weft.engine.embedder import EmbedderSlot, find_active
 from weft.errors import MissingExtra, ModelError
+from weft.index.reembed import embed_facts
 from weft.models.base import Embedder
-from weft.records import ModelCard, Receipt
+from weft.records import ModelCard, Receipt, StoredModel
 from weft.store.base import Store
 from weft.text.normalise import scripts
 from weft.text.prose import prose_scripts
@@ -99,6 +101,33 @@ def fetch_choice(choice: Choice, settings: Settings, *, progress: Progress | Non
         return Choice(note=f"{failure}; {error.hint}" if error.hint else failure)
     logger.info("%s", choice.note)
     return choice
+
+
+def may_choose(store: Store, slot: EmbedderSlot) -> bool:
+    """Return True if the settings name no embedder and the namespace has no chunk yet."""
+    return slot.follows and (find_active(store) is None or not store.sample(limit=1))
+
+
+def adopt_choice(
+    texts: Iterable[str], *, store: Store, slot: EmbedderSlot, settings: Settings, progress: Progress | None
+) -> tuple[str, ...]:
+    """
+    Record the embedder of a namespace without chunks if its texts need another one than the default; return notes.
+
+    If its facts have vectors of another embedder, they are embedded again.
+    """
+    choice = fetch_choice(choose_embedder(texts, settings), settings, progress=progress)
+    active, embedder = find_active(store), choice.embedder
+    if active is not None and embedder is None:
+        embedder = open_embedder(settings)  # the facts of the namespace have chosen another one
+    if embedder is not None and (active is None or active.fingerprint != embedder.card.fingerprint):
+        card = embedder.card
+        store.write_model(
+            StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
+        )
+        slot.follow(find_active(store))
+        embed_facts(store, embedder=embedder)
+    return (choice.note,) if choice.note else ()
 
 
 def find_supporting(shares: Mapping[str, float]) -> tuple[ModelCard, str] | None:

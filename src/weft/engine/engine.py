@@ -15,7 +15,7 @@ from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
-from weft.engine.advice import Choice, add_advice, choose_embedder, fetch_choice
+from weft.engine.advice import Choice, add_advice, adopt_choice, choose_embedder, may_choose
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import (
     EmbedderSlot,
@@ -460,7 +460,7 @@ class Engine:
     def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:
         """Return the documents related to a document (id or source) or chunk (id), best first. Raises `NotFound`."""
         document, chunks = self.get(name)
-        embedder, _ = self._fact_embedder(False)
+        embedder, _ = self._fact_embedder(None)
         return find_related(document, chunks, store=self.reader, embedder=embedder, limit=limit)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
@@ -579,20 +579,19 @@ class Engine:
 
     @property
     def _may_choose(self) -> bool:
-        """True if the namespace has no embedder yet and the settings name none."""
-        return self.embedder_slot.follows and find_active(self.store) is None
+        return may_choose(self.store, self.embedder_slot)
 
     def _choose(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """Record the embedder of a new namespace if its texts need another one than the default; return notes."""
-        choice = fetch_choice(choose_embedder(texts, self.settings), self.settings, progress=self._on_fetch)
-        if choice.embedder is not None:
-            adopt_embedder(self.store, choice.embedder)
-            self.embedder_slot.follow(find_active(self.store))
-        return (choice.note,) if choice.note else ()
+        return adopt_choice(
+            texts, store=self.store, slot=self.embedder_slot, settings=self.settings, progress=self._on_fetch
+        )
 
     def _fact_reader(self) -> FactReader | None:
         return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
-    def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
-        """Return the embedder for the entities of facts, or None and the reason. Facts work without an embedder."""
-        return find_usable(cast("Store", self.reader), self.embedder_slot.get, writes=writes)
+    def _fact_embedder(self, written: Sequence[str] | None) -> tuple[Embedder | None, str]:
+        """Return the embedder for facts, or None and the reason. The first facts of a namespace choose it."""
+        store = cast("Store", self.reader)
+        if written and self.embedder_slot.follows and find_active(store) is None:
+            self._choose(written)
+        return find_usable(store, self.embedder_slot.get, writes=written is not None)

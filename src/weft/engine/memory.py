@@ -45,7 +45,11 @@ PREFETCHED_ENTITIES = 20
 
 
 class Memory:
-    """The facts of one namespace. `clock` is the only source of the current time."""
+    """
+    The facts of one namespace. `clock` is the only source of the current time.
+
+    `embedder` takes the texts of facts just written, None for reading, and returns the embedder or why there is none.
+    """
 
     def __init__(
         self,
@@ -56,7 +60,7 @@ class Memory:
         cache: RecallCache,
         count: Callable[[str], int],
         budget: int,
-        embedder: Callable[[bool], tuple[Embedder | None, str]],
+        embedder: Callable[[Sequence[str] | None], tuple[Embedder | None, str]],
     ) -> None:
         self._store = store
         self._options = options
@@ -76,22 +80,22 @@ class Memory:
 
     def add_many(self, facts: Iterable[GivenFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
         """Add facts and entities in one transaction; return the outcome of each fact."""
-        now = self._clock()
+        now, given = self._clock(), list(facts)
         done = write_path.remember(
-            facts,
+            given,
             store=self._store,
             options=self._options,
             now=now,
             recalled=self._cache.recent(self._store.namespace, now=now),
             entities=entities,
         )
-        self._embed()
+        self._embed([f"{fact.predicate} {fact.object}{fact.value}" for fact in given])
         return done
 
     def restore(self, facts: Sequence[KeptFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
         """Write exported facts unchanged; return the outcome of each. Raises `InputError`."""
         done = restore(facts, store=self._store, options=self._options, entities=entities)
-        self._embed()
+        self._embed([f"{kept.fact.predicate} {kept.fact.object}{kept.fact.value}" for kept in facts])
         return done
 
     def confirm(self, id: str) -> Fact:
@@ -168,7 +172,7 @@ class Memory:
         if store.facts.generation() == warm.generation:
             self._cache.keep_warm(name, warm)
         for entity in store.facts.find_entities(warm.entities[:1]).values():
-            embedder, problem = self._embedder(False)
+            embedder, problem = self._embedder(None)
             query = prepare_fact_query(read_question(entity.name), store=store, embedder=embedder, problem=problem)
             if query.vector is not None:  # the first vector search reads the vectors from disk
                 store.facts.search_vector(query.vector, limit=1)
@@ -210,7 +214,7 @@ class Memory:
     def _recall(self, text: str, key: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
         """Recall from the store, and cache the result."""
         store, cache, name = self._store, self._cache, self._store.namespace
-        embedder, problem = self._embedder(False)
+        embedder, problem = self._embedder(None)
         query = prepare_fact_query(read_question(text), store=store, embedder=embedder, problem=problem)
         with store.reading():
             generation = store.facts.generation()
@@ -224,9 +228,9 @@ class Memory:
         cache.keep(name, key, found, generation=generation, now=now)
         return found
 
-    def _embed(self) -> None:
+    def _embed(self, written: Sequence[str]) -> None:
         """Embed new entities. Without an embedder they are found by name only, until `weft reembed`."""
-        embedder, problem = self._embedder(True)
+        embedder, problem = self._embedder(written)
         if embedder is None:
             logger.info("entities of facts are not embedded: %s", problem)
             return

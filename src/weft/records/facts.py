@@ -134,6 +134,8 @@ class Recalled:
     """Number of words shared with the question, plus half of the match of the preceding fact."""
     priority: int = 0
     """Order within a token budget; 0 for facts about the entities of the question."""
+    path: tuple[Fact, ...] = ()
+    """Facts that lead from an anchor to the subject of this one; empty at hop 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,16 @@ import math
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
 from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
@@ -57,14 +66,19 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+def _named(name: str, spelling: str) -> Any:
+    """Return a field that may be omitted, with a second accepted spelling."""
+    return Field(None, validation_alias=AliasChoices(name, spelling), description=f"Alias `{spelling}`.")
+
+
 class GivenGraph(Given):
     """Graph settings of one query. Omitted fields have their configured values."""
 
     enabled: bool | None = None
     algorithm: Algorithm | None = None
     fusion: GraphFusion | None = None
-    text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
-    graph_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
+    text_weight: Annotated[float, Field(ge=0, le=1000)] | None = _named("text_weight", "alpha")
+    graph_weight: Annotated[float, Field(ge=0, le=1000)] | None = _named("graph_weight", "beta")
     confidence: Literal["measured", "heuristic"] | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     min_graph_score: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -284,7 +284,8 @@ def explain_recall(found: Recall) -> None:
     for piece in found.facts:
         product = " · ".join(f"{name} {value:.4g}" for name, value in piece.factors.items())
         where = f"hop {piece.hop}, match {piece.match:g}, {piece.fact.status}, {piece.fact.id}"
-        say(f"{piece.score:.4f} = {product}  ({where}) {_statement(piece.fact)}")
+        path = "".join(f"{_statement(fact)} → " for fact in piece.path)
+        say(f"{piece.score:.4f} = {product}  ({where}) {path}{_statement(piece.fact)}")
 
 
 for command in (add, confirm, reject, expire, forget, history, list_facts, import_file, export_file):

@@ -16,7 +16,7 @@ from functools import cache
 
 from weft.extract.lexicon import ZH_STOPS
 from weft.records import Fact, Question
-from weft.search.question.content_terms import QUESTION_WORDS, RECALL_WORDS
+from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.text.analyzer import terms
 
 MAX_COMPARED_FACTS = 100
@@ -27,9 +27,22 @@ INHERITED_MATCH = 0.5
 
 
 def fact_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
-    """Return the terms of a question without question words and without the names of its entities."""
+    """
+    Return the terms of a question without question words and without the names of its entities.
+
+    In a Chinese question in the first person, a bigram with a particle leaves its other character: `住` for `我住`.
+    """
     known = {term for name in names for term in terms(name)}
-    return frozenset(term for term in question.terms if not _has_particle(term)) - known - _plain_terms()
+    found = {term for term in question.terms if not _has_particle(term)}
+    if is_first_person(question):
+        rests = ("".join(c for c in term if c not in ZH_STOPS) for term in question.terms if _has_particle(term))
+        found |= {rest for rest in rests if rest and rest not in QUESTION_WORDS}
+    return frozenset(found) - known - _plain_terms()
+
+
+def is_first_person(question: Question) -> bool:
+    """Return True if the user asks about themselves."""
+    return any(word.text in FIRST_PERSON for word in question.words)
 
 
 def match(fact: Fact, wanted: frozenset[str]) -> int:

@@ -13,11 +13,11 @@ from typing import Protocol
 from weft.config import MemoryOptions
 from weft.errors import ModelError
 from weft.extract.names import candidate_keys, match_names, name_key, singular, words
-from weft.facts.score import score_fact
+from weft.facts.score import by_score, score_fact
 from weft.models.base import Embedder
 from weft.records import Anchor, Curve, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
 from weft.search.confidence import find_calibration
-from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, match, pick
+from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, is_first_person, match, pick
 from weft.search.facts.priority import set_priority
 from weft.search.facts.relevance import RelevantFacts, rank_by_relevance
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
@@ -193,7 +193,7 @@ def activate_facts(
     keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, wanted: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
-    Return facts breadth-first from some entities, in the order of `options.rank`. Ties go to the older fact.
+    Return facts breadth-first from some entities, in the order of `options.rank`. Ties go to the newer fact.
 
     `score` orders by score; `relevance` by match, hop, rank of the subject, and score, as candidates.
     The match of a fact is the number of `wanted` terms in it, plus half the match of the preceding fact on the path.
@@ -201,6 +201,7 @@ def activate_facts(
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
     reached = dict.fromkeys(keys, 0.0)
+    paths: dict[str, tuple[Fact, ...]] = dict.fromkeys(keys, ())
     for hop in range(1, options.max_hops + 1):
         fresh = [key for key in reached if key not in places]
         if not fresh or (not wanted and len(kept) >= options.max_facts):
@@ -214,25 +215,23 @@ def activate_facts(
         for fact, shared in read:
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
             scored = score_fact(fact, hop=hop, at=at, options=options)
-            kept.setdefault(fact.id, replace(scored, match=shared + INHERITED_MATCH * led))
+            path = paths.get(fact.subject, paths.get(fact.object, ()))
+            kept.setdefault(fact.id, replace(scored, match=shared + INHERITED_MATCH * led, path=path))
         for piece in _first(kept.values(), places, options=options):
             for key in filter(None, (piece.fact.object, piece.fact.subject)):
                 reached[key] = max(reached.get(key, 0.0), piece.match if key not in places else 0.0)
+                paths.setdefault(key, (*piece.path, piece.fact))
     return _first(kept.values(), places, options=options)
 
 
 def _first(facts: Iterable[Recalled], places: Mapping[str, int], *, options: MemoryOptions) -> list[Recalled]:
     """Return the first `max_facts` facts in the order of `options.rank`. `places` are the ranks of the subjects."""
-    by_score = options.rank == "score"
-    return sorted(facts, key=lambda piece: _by_score(piece) if by_score else _order(piece, places))[: options.max_facts]
+    is_plain = options.rank == "score"
+    return sorted(facts, key=lambda piece: by_score(piece) if is_plain else _order(piece, places))[: options.max_facts]
 
 
-def _order(piece: Recalled, places: Mapping[str, int]) -> tuple[float, int, int, float, datetime, str]:
-    return -piece.match, piece.hop, places.get(piece.fact.subject, len(places)), *_by_score(piece)
-
-
-def _by_score(piece: Recalled) -> tuple[float, datetime, str]:
-    return -piece.score, piece.fact.created, piece.fact.id
+def _order(piece: Recalled, places: Mapping[str, int]) -> tuple[float, int, int, float, int, datetime, str]:
+    return -piece.match, piece.hop, places.get(piece.fact.subject, len(places)), *by_score(piece)
 
 
 def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
@@ -250,7 +249,7 @@ def _topics(anchors: Sequence[Anchor], named: Sequence[FactEntity], *, concerns_
 
 def _is_near(query: FactQuery, cosines: Iterable[float]) -> bool:
     """Return True if a fact is close to a question in the first person."""
-    if query.vector is None or not any(word.text in FIRST_PERSON for word in query.question.words):
+    if query.vector is None or not is_first_person(query.question):
         return False
     odds = (query.cosine.slope * (cosine - query.cosine.middle) for cosine in cosines)
     return any(found >= math.log(MIN_OWN_ODDS) for found in odds)
@@ -259,5 +258,5 @@ def _is_near(query: FactQuery, cosines: Iterable[float]) -> bool:
 def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozenset[str]) -> bool:
     """Return True if a question without anchors asks for a known fact about the user."""
     if not wanted:
-        return bool(facts) and any(word.text in FIRST_PERSON for word in question.words)
+        return bool(facts) and is_first_person(question)
     return any(match(piece.fact, wanted) for piece in facts if piece.hop == 1)

@@ -14,13 +14,14 @@ A vector contains the subject, so an anchor counts half a word. Without vectors 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import fmean
 
 from weft.config import MemoryOptions
-from weft.facts.score import score_fact
+from weft.facts.score import by_score, score_fact
 from weft.records import Curve, Recalled, Vector
 from weft.search.facts.match import INHERITED_MATCH, match
 from weft.search.question.entities import USER
@@ -54,9 +55,10 @@ def rank_by_relevance(
     at: datetime,
 ) -> RelevantFacts:
     """
-    Return candidate facts and those closest to the question, by score and relevance. Ties go to the older fact.
+    Return candidate facts and those closest to the question, by score and relevance. Ties go to the newer fact.
 
-    `wanted` are the terms of the question, `anchors` the keys of its entities. A fact without a vector gets the mean
+    At most `memory.per_entity` facts of a subject are returned. `wanted` are the terms of the question, `anchors` the
+    keys of its entities. A fact without a vector gets the mean
     cosine of the others.
     """
     near = [] if vector is None else store.facts.search_texts(vector, at=at, limit=options.per_entity)
@@ -74,8 +76,20 @@ def rank_by_relevance(
         odds = math.exp(min(curve.slope * (cosines.get(id, usual) - curve.middle) + words, MAX_LOG_ODDS))
         factors = {**piece.factors, "relevance": odds}
         ranked.append(replace(piece, score=math.prod(factors.values()), factors=factors))
-    ranked.sort(key=lambda piece: (-piece.score, piece.fact.created, piece.fact.id))
-    return RelevantFacts(facts=ranked[: options.max_facts], near={fact.id: cosine for fact, cosine in near})
+    ranked.sort(key=by_score)
+    kept = _limit_subjects(ranked, limit=options.per_entity)
+    return RelevantFacts(facts=kept[: options.max_facts], near={fact.id: cosine for fact, cosine in near})
+
+
+def _limit_subjects(ranked: Sequence[Recalled], *, limit: int) -> list[Recalled]:
+    """Return the facts in the same order, at most `limit` of each subject."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for piece in ranked:
+        counts[piece.fact.subject] += 1
+        if counts[piece.fact.subject] <= limit:
+            kept.append(piece)
+    return kept
 
 
 def _measure_cosines(ids: Sequence[str], vector: Vector | None, *, store: StoreReader) -> dict[str, float]:

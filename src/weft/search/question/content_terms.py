@@ -21,7 +21,7 @@ QUESTION_WORDS = frozenset(
 )
 """Words that introduce a question and never name its subject."""
 
-FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
+FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "我"})
 RECALL_WORDS = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON
 """Words that ask for everything known, as in `tell me all you know about X`."""
 
