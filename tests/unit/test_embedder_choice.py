@@ -15,6 +15,7 @@ from weft.errors import ModelUnavailable
 from weft.models.embedders import universal_sentence_encoder as encoder
 from weft.models.loaded_models import LoadedModels
 from weft.records import Document
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.prose import prose_lines, prose_scripts
 
@@ -241,7 +242,7 @@ def test_the_least_recently_used_weights_are_released():
 
 def test_the_first_facts_choose_and_the_first_documents_choose_again(settings, fakes):
     """Facts are embedded again for documents in another language."""
-    with Engine(settings) as made:
+    with Engine(settings, database=MemoryDatabase()) as made:
         made.memory.add("user", "住在", "成都市青羊区的一条老街")
         chosen = active(made)
         made.memory.add("user", "speaks", "French")

@@ -141,3 +141,16 @@ def test_how_far_citations_are_followed_is_set_and_what_each_costs(library, embe
     result = find(asked, SearchContext(store=library, embedder=embedder, graph=GraphOptions(**options)))
 
     assert {piece.document.title: piece.score for piece in result.evidence} == pytest.approx(expected)
+
+
+def test_a_query_accepts_the_names_of_the_weights_that_files_accept(engine):
+    """`alpha` is `text_weight`, `beta` is `graph_weight`."""
+    ranked = [
+        [
+            (piece.chunk.id, piece.score)
+            for piece in engine.query(ASKED, graph={"fusion": "weighted", **weights}).evidence
+        ]
+        for weights in ({"alpha": 0.2, "beta": 0.9}, {"text_weight": 0.2, "graph_weight": 0.9}, {})
+    ]
+
+    assert ranked[0] == ranked[1] != ranked[2]
