@@ -119,7 +119,7 @@ def test_the_graph_takes_part_as_a_question_says(client):
     hybrid = client.post("/query", json={**asked, "use_graph": False}).json()
     weights = {"fusion": "weighted", "text_weight": 0.2, "graph_weight": 0.9}
     aliases = {"fusion": "weighted", "alpha": 0.2, "beta": 0.9}
-    ranked = [client.post("/query", json={**asked, "graph": graph}).json()["evidence"] for graph in (weights, aliases)]
+    ranked = [client.post("/query", json={**asked, "graph": graph}).json()["results"] for graph in (weights, aliases)]
 
     assert ranked[0] == ranked[1]
     assert (plain["method"], hybrid["method"], hybrid["graph_context"]) == ("mix", "hybrid", None)
