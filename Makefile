@@ -72,7 +72,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m mkdocs build --strict --site-dir build/site
 
 bench: $(VENV)/.dev model
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/postgres.py --stores file --sizes 1000 10000
 
 $(VENV)/.demo: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

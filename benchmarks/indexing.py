@@ -2,7 +2,7 @@
 Time and memory of indexing with the real model, by stage.
 
     python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev ...] [--into FILE ...] [--without-model] [--tables]
-                                  [--device cuda] [--write]
+                                  [--device cuda] [--repeat 1] [--write]
 
 Documents of evaluation sets are indexed with an empty vector cache. If more are wanted, variants follow in which rare
 words have other endings. Reading (splitting, analysing, extracting), the model and writing overlap, so the sum of their
@@ -25,11 +25,9 @@ seconds exceeds the total.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -45,13 +43,9 @@ from typing import Any
 
 import apsw
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent / "quality"))
-
+from harness import make_parser, process_memory, publish, to_table
 from renaming import RARE, WORD
-from scale import memory, put
 from sets import data_folder
-from speed import PAGE, to_table
 
 from weft.config import Settings, read_settings
 from weft.engine.adapters import open_embedder
@@ -98,9 +92,9 @@ class Watch:
 
     def _look(self) -> None:
         while not self._ended.wait(0.25):
-            own, mapped = memory()
+            own, mapped = process_memory()
             self.own, self.mapped = max(self.own, own), max(self.mapped, mapped)
-            self.all = max(self.all, own + sum(memory(child)[0] for child in find_children()))
+            self.all = max(self.all, own + sum(process_memory(child)[0] for child in find_children()))
 
 
 def find_children() -> list[int]:
@@ -237,14 +231,13 @@ def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, repeat=1)
     parser.add_argument("--documents", type=int, default=600)
     parser.add_argument("--set", nargs="+", default=["2wiki-dev"])
     parser.add_argument("--into", nargs="+", default=["-"], metavar="FILE")
     parser.add_argument("--without-model", action="store_true")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--tables", action="store_true")
-    parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     run_one = partial(
         measure,
@@ -255,14 +248,10 @@ def main() -> None:
         device=arguments.device,
     )
     rows = []
-    for into in arguments.into:  # each in a process of its own, for its memory
+    for into in arguments.into * arguments.repeat:  # each in a process of its own, for its memory
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             rows.append(pool.submit(run_one, "" if into == "-" else into).result())
-    table = to_table(rows)
-    print(table)
-    if arguments.write:
-        mark = "writing" if arguments.without_model else "indexing"
-        PAGE.write_text(put(PAGE.read_text("utf-8"), mark, table), "utf-8")
+    publish("writing" if arguments.without_model else "indexing", to_table(rows), write=arguments.write)
 
 
 if __name__ == "__main__":

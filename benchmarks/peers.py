@@ -15,7 +15,7 @@ Questions come with their vectors, so embedding is excluded. recall@10 compares 
     --limit       seconds after which a process is stopped
     --patience    seconds after which a channel is not queried again in a process
     --keep        keep written files and reuse existing ones, indexes included, with the rates measured before
-    --write       put the table into docs/performance.md
+    --write       put the table into benchmarks/results/peers.md
     --plot        draw docs/peers.png
 """
 
@@ -35,14 +35,13 @@ from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
+from harness import DOCS, HOME, make_parser, publish, to_table
 from peers import CHANNELS, NAMES
 from peers.given import read_questions, write_given
 
-HOME = Path(__file__).resolve().parents[1]
 VENV = HOME / ".venv-peers"
 PYTHON = VENV / ("Scripts" if os.name == "nt" else "bin") / "python"
-PAGE = HOME / "docs" / "performance.md"
-PLOT = HOME / "docs" / "peers.png"
+PLOT = DOCS / "peers.png"
 QUIET = {"ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "LANCE_LOG": "error"}
 """What keeps peers from calling home and from printing at each question."""
 MEBIBYTE = 1024 * 1024
@@ -223,13 +222,6 @@ def to_page(peers: Sequence[Peer]) -> str:
     return "\n".join([figures, "", *compared, *notes, *missing])
 
 
-def to_table(rows: Sequence[dict[str, str]]) -> str:
-    """Return rows of equal keys as a Markdown table."""
-    head = list(rows[0])
-    lines = [head, ["---"] * len(head), *(list(row.values()) for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
 def compare(peers: Sequence[Peer]) -> list[dict[str, str]]:
     """Return the engines faster than Weft at one size, by the median of p50; nothing if Weft was not measured."""
     own = next((peer for peer in peers if peer.name == "weft_peer" and peer.asked), None)
@@ -270,17 +262,13 @@ def draw(peers: Sequence[Peer]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, repeat=3, sizes=(10_000, 100_000), keep=True)
     parser.add_argument("--install", action="store_true")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], choices=list(NAMES), metavar="PEER")
     parser.add_argument("--corpora", default="", metavar="DIR")
     parser.add_argument("--limit", type=float, default=1800)
     parser.add_argument("--patience", type=float, default=60)
-    parser.add_argument("--keep", default="", metavar="DIR")
-    parser.add_argument("--write", action="store_true")
     parser.add_argument("--plot", action="store_true")
     options = parser.parse_args()
     if options.install:
@@ -291,14 +279,10 @@ def main() -> None:
         place = Path(options.keep or folder).resolve()
         peers = [peer for size in options.sizes for peer in measure(size, place, options)]
     text = to_page(peers)
-    print(text)
     if options.plot:
         draw(peers)
-        text += f"\n\n![Hybrid latency and resident memory of each]({PLOT.name})"
-    if options.write:
-        page = PAGE.read_text("utf-8")
-        start, end = "<!-- peers -->\n", "<!-- /peers -->"
-        PAGE.write_text(page[: page.index(start) + len(start)] + text + "\n" + page[page.index(end) :], "utf-8")
+        text += f"\n\n![Hybrid latency and resident memory of each](../../docs/{PLOT.name})"
+    publish("peers", text, write=options.write)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """
-Comparison of SQLite and PostgreSQL on the same documents, vectors and questions, in one run.
+SQLite and PostgreSQL on the same documents, vectors and questions, in one run.
 
-    python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--tenants 200]
+    python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--stores file]
     python benchmarks/postgres.py --file 100000.db --dsn postgresql://…
 
 Documents of about 100 words are recombined from the sentences of the sample corpus; each has a unique name and links
@@ -15,18 +15,11 @@ compared on a busy machine too. It needs a server on the same machine, with Linu
 
     --dsn        server to use; by default one from the wheel of the tests, in a temporary folder with its defaults
     --stores     which to measure: `file`, `server`; by default both
-    --tenants    number of small namespaces of 100 chunks beside the largest; prints recall@10 of vector search
-                 against an exact scan for small and large ones
     --keep DIR   keep the stores (of one size, with a separate `--dsn`), and reuse existing ones
     --file FILE  measure a store of `benchmarks/corpora.py` with its own embedder and the questions of
                  `benchmarks/scale.py`; it is copied to the server if the server is empty. The filter is a prefix of the
                  sources that keeps a tenth.
     --cpu        print the processor time of every question instead of latencies
-    --profile    print the time and number of calls of each statement of the questions of `mix`
-    --paired     print only the latency of `mix` on the server divided by that of SQLite. Each question is asked of
-                 both in turn, so that other load of the machine affects both. Needs stores that `--keep` has filled.
-    --processor  print only the processor time of each search on the server, for busy machines. With `--keep`, the
-                 second run measures the store of the first.
 """
 
 from __future__ import annotations
@@ -35,16 +28,16 @@ import argparse
 import random
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from speed import QUESTIONS, make_documents, sentences, to_table
+from harness import QUESTIONS, make_documents, make_parser, measure_rounds, publish, sentences, to_table
+from indexing import store_bytes
 
 from weft.admin.copy import copy_namespace
 from weft.config import read_settings
@@ -147,23 +140,6 @@ def fill(store: Store, size: int, *, seed: int = 1) -> float:
     return spent + time.perf_counter() - start
 
 
-def timed(ask: Callable[[str], object], questions: Sequence[str], repeat: int) -> str:
-    """Return `p50 / p95` in milliseconds, less the time of embedding. Each question is asked once before."""
-    medians, every = [], []
-    for question in questions:
-        ask(question)
-    for _ in range(repeat):
-        spent = []
-        for question in questions:
-            start = time.perf_counter()
-            answer = ask(question)
-            less = answer.timings.get("embed", 0.0) if isinstance(answer, Result) else 0.0
-            spent.append((time.perf_counter() - start) * 1000 - less)
-        medians.append(median(spent))
-        every += spent
-    return f"{median(medians):.1f} / {quantiles(every, n=20)[-1]:.1f}"
-
-
 def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: str) -> tuple[float, float]:
     """
     Return the milliseconds of processor time of a question: the server, if there is one, and this process.
@@ -177,50 +153,6 @@ def processor_time(ask: Callable[[str], object], questions: Sequence[str], db: s
         ask(question)
     client = (time.process_time() - client) * 1000
     return (server_time(db) - server) / len(questions), client / len(questions)
-
-
-def processor_times(database: Database, db: str, asked: Questions, *, repeat: int) -> list[dict[str, str]]:
-    """Return the processor time of each search of a store: the least of several rounds, and the statements of `mix`."""
-    rows = []
-    with Engine(read_settings({"store.db": db}), embedder=EMBEDDER) as engine:
-        for name, ask in searches(database.store("default"), engine, asked).items():
-            processor_time(ask, asked.plain, db)
-            rounds = [processor_time(ask, asked.plain, db) for _ in range(repeat)]
-            server, client = min(rounds, key=sum)
-            rows.append({"search": name, "server": f"{server:.1f}", "client": f"{client:.1f}"})
-        counted = count_statements(engine, asked.plain, profile=False)
-    return [*rows, {"search": "statements of mix", "server": counted, "client": ""}]
-
-
-def paired(path: str, dsn: str, asked: Questions, *, repeat: int) -> str:
-    """Return the latencies of `mix` of a file and of a server, and the median of their ratios."""
-    spent: dict[str, list[float]] = {"SQLite": [], "PostgreSQL": []}
-    with (
-        Engine(read_settings({"store.db": path}), embedder=EMBEDDER) as file,
-        Engine(read_settings({"store.db": dsn}), embedder=EMBEDDER) as server,
-    ):
-        for number in range(repeat + 1):
-            for question in asked.plain:
-                for name, engine in (("SQLite", file), ("PostgreSQL", server)):
-                    start = time.perf_counter()
-                    answer = engine.query(question, method="mix")
-                    if number:
-                        spent[name].append((time.perf_counter() - start) * 1000 - answer.timings["embed"])
-    lines = [f"{name}: {median(times):.1f} / {quantiles(times, n=20)[-1]:.1f}" for name, times in spent.items()]
-    ratios = quantiles([b / a for a, b in zip(*spent.values(), strict=True)], n=4)
-    return "\n".join([*lines, f"ratio: {ratios[1]:.2f} (quartiles {ratios[0]:.2f} and {ratios[2]:.2f})"])
-
-
-def searches(store: Store, engine: Engine, asked: Questions) -> dict[str, Callable[[str], object]]:
-    """Return the searches that are measured, by name."""
-    vectors, everything = asked.vectors, Filter()
-    return {
-        "vector": lambda q: store.search_vector(vectors[q], limit=100, where=everything),
-        "filtered": lambda q: store.search_vector(vectors[q], limit=100, where=asked.where),
-        "keyword": lambda q: store.search_keyword(query_terms(q), limit=100, where=everything),
-        "hybrid": lambda q: engine.query(q, method="hybrid"),
-        "mix": lambda q: engine.query(q, method="mix"),
-    }
 
 
 def server_time(db: str) -> float:
@@ -272,7 +204,6 @@ def measure(
     *,
     repeat: int,
     embedder: Any,
-    profile: bool = False,
     cpu: bool = False,
 ) -> dict[str, str]:
     """Return the figures of one store."""
@@ -280,7 +211,16 @@ def measure(
     def cost(ask: Callable[[str], object], questions: Sequence[str] = asked.plain) -> str:
         if not questions:
             return ""
-        return f"{sum(processor_time(ask, questions, db)):.1f}" if cpu else timed(ask, questions, repeat)
+        if cpu:
+            return f"{sum(processor_time(ask, questions, db)):.1f}"
+        for question in questions:
+            ask(question)
+
+        def less_embedding(question: str) -> float:
+            answer = ask(question)
+            return answer.timings.get("embed", 0.0) if isinstance(answer, Result) else 0.0
+
+        return measure_rounds(less_embedding, questions, repeat)
 
     store = database.store("default")
     everything, some, vectors = Filter(), asked.where, asked.vectors
@@ -300,41 +240,31 @@ def measure(
         figures["mix, CPU"] = f"{sum(processor_time(lambda q: engine.query(q, method='mix'), asked.plain, db)):.1f}"
         figures["statements"] = ""
         if "://" in db:
-            figures["statements"] = count_statements(engine, asked.plain, profile=profile)
+            figures["statements"] = count_statements(engine, asked.plain)
     return figures
 
 
-def count_statements(engine: Engine, questions: Sequence[str], *, profile: bool) -> str:
+def count_statements(engine: Engine, questions: Sequence[str]) -> str:
     """Return the median and the maximum of the statements of a question."""
-    counts, total = [], Counter[str]()
-    spent: Counter[str] = Counter()
+    counts = []
     for question in questions:
         with counted_statements() as calls:
             engine.query(question, method="mix")
         counts.append(len(calls))
-        for text, seconds in calls:
-            total[text] += 1
-            spent[text] += seconds * 1000
-    if profile:
-        for text, milliseconds in spent.most_common():
-            per_question = f"{milliseconds / len(questions):7.2f} ms {total[text] / len(questions):5.2f} times"
-            print(f"{per_question}  {' '.join(text.split())[:110]}")
     return f"{median(counts):.0f}, at most {max(counts)}"
 
 
 @contextmanager
-def counted_statements() -> Iterator[list[tuple[str, float]]]:
-    """Collect the text and the seconds of every statement of this process."""
+def counted_statements() -> Iterator[list[str]]:
+    """Collect the text of every statement of this process."""
     import psycopg
 
-    calls: list[tuple[str, float]] = []
+    calls: list[str] = []
     execute = psycopg.Cursor.execute
 
     def counting(self: Any, query: Any, *arguments: Any, **named: Any) -> Any:
-        start = time.perf_counter()
-        found = execute(self, query, *arguments, **named)
-        calls.append((str(query), time.perf_counter() - start))
-        return found
+        calls.append(str(query))
+        return execute(self, query, *arguments, **named)
 
     psycopg.Cursor.execute = counting  # type: ignore[method-assign, assignment]
     try:
@@ -346,39 +276,13 @@ def counted_statements() -> Iterator[list[tuple[str, float]]]:
 def size_of(database: Database, db: str) -> int:
     """Return the bytes that the tables and indexes take."""
     if "://" not in db:
-        return Path(db).stat().st_size
+        return store_bytes(Path(db))[0]
     with database._connections.bare() as connection:  # type: ignore[attr-defined]
         rows = connection.execute(
             "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c"
             " JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'weft' AND c.relkind = 'r'"
         ).fetchone()
         return int(rows[0])
-
-
-def overlap(store: Store, exact: Store, *, seed: int) -> float:
-    """Return recall@10 of vector search against another store with the same content."""
-    chance = random.Random(seed)
-    found = wanted = 0
-    for _ in range(20):
-        vector = EMBEDDER._vector(" ".join(chance.choice(sentences()).split()[:9]))
-        best = {hit.chunk_id for hit in exact.search_vector(vector, limit=10, where=Filter()).hits}
-        found += len(best & {hit.chunk_id for hit in store.search_vector(vector, limit=10, where=Filter()).hits})
-        wanted += len(best)
-    return found / wanted
-
-
-def tenants(server: Database, file: Database, count: int) -> str:
-    """Write small namespaces beside the large one; return recall@10 against the exact scan of the file."""
-    for number in range(count):
-        for database in (server, file):
-            fill(database.store(f"tenant-{number}"), 100, seed=100 + number)
-    names = [f"tenant-{number}" for number in range(0, count, max(1, count // 20))]
-    small = [overlap(server.store(name), file.store(name), seed=5) for name in names]
-    large = overlap(server.store("default"), file.store("default"), seed=6)
-    return (
-        f"recall@10 of vector search against exact, {count} namespaces of 100 chunks beside the large one: "
-        f"small {sum(small) / len(small):.3f} (lowest {min(small):.3f}), large {large:.3f}"
-    )
 
 
 def server_dsn(given: str, folder: str) -> str:
@@ -391,30 +295,24 @@ def server_dsn(given: str, folder: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--repeat", type=int, default=3)
+    parser = make_parser(__doc__, repeat=3, sizes=(10_000, 100_000), keep=True)
     parser.add_argument("--dsn", default="", help="an empty database to use; everything of Weft in it is dropped")
     parser.add_argument("--stores", nargs="+", choices=STORES, default=list(STORES))
-    parser.add_argument("--tenants", type=int, default=0)
-    parser.add_argument("--keep", default="", metavar="DIR")
     parser.add_argument("--file", default="", metavar="FILE")
     parser.add_argument("--cpu", action="store_true")
-    parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--paired", action="store_true")
-    parser.add_argument("--processor", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        dsn = server_dsn(arguments.dsn, f"{folder}/server")
+        dsn = server_dsn(arguments.dsn, f"{folder}/server") if "server" in arguments.stores else ""
         if arguments.file:
-            measure_file(arguments.file, dsn, arguments)
-            return
-        for size in arguments.sizes:
-            measure_made(size, dsn, arguments, folder=arguments.keep or folder)
+            rows = measure_file(arguments.file, dsn, arguments)
+        else:
+            found = [measure_made(size, dsn, arguments, folder=arguments.keep or folder) for size in arguments.sizes]
+            rows = [row for rows in found for row in rows]
+    publish("postgres", to_table(rows), write=arguments.write)
 
 
-def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
+def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> list[dict[str, str]]:
     """Measure a file and its copy on a server."""
     from weft.store.postgres.database import PostgresDatabase
 
@@ -426,55 +324,42 @@ def measure_file(path: str, dsn: str, arguments: argparse.Namespace) -> None:
         print(f"copied and compared: {rate:,.0f} chunks/s\n")
     asked, rows = file_questions(path), []
     for name, database, db in (("SQLite", file, path), ("PostgreSQL", server, dsn)):
-        rows.append(
-            measure(
-                name, database, db, asked, repeat=arguments.repeat, embedder=None, profile=arguments.profile,
-                cpu=arguments.cpu,
-            )
-        )  # fmt: skip
+        rows.append(measure(name, database, db, asked, repeat=arguments.repeat, embedder=None, cpu=arguments.cpu))
         database.close()
-    print(to_table(rows), flush=True)
+    return rows
 
 
-def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: str) -> None:
+def measure_made(size: int, dsn: str, arguments: argparse.Namespace, *, folder: str) -> list[dict[str, str]]:
     """Measure a file and a server with the same made documents."""
+    rows = []
+    for store in arguments.stores:
+        db = dsn if store == "server" else f"{folder}/{size}.db"
+        database = open_empty(db, keep=bool(arguments.keep))
+        written = ""
+        if database.store("default").stats().chunks < size:
+            written = f"{size / fill(database.store('default'), size):,.0f}"
+        asked = made_questions(size)
+        figures = measure(
+            STORES[store], database, db, asked, repeat=arguments.repeat, embedder=EMBEDDER, cpu=arguments.cpu
+        )
+        rows.append({**figures, "written/s": written})
+        print(rows[-1], flush=True)
+        database.close()
+    return rows
+
+
+def open_empty(db: str, *, keep: bool) -> Database:
+    """Return a database; a server is emptied first unless its rows are kept."""
+    if "://" not in db:
+        return SqliteDatabase(db)
     import psycopg
 
     from weft.store.postgres.database import PostgresDatabase
 
-    path = f"{folder}/{size}.db"
-    if arguments.paired:
-        asked = made_questions(size)
-        print(paired(path, dsn, asked, repeat=arguments.repeat), flush=True)
-        return
-    if not arguments.keep:
-        with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute("DROP SCHEMA IF EXISTS weft CASCADE")
-    server = PostgresDatabase(dsn)
-    if arguments.processor:
-        if server.store("default").stats().chunks < size:
-            fill(server.store("default"), size)
-        print(to_table(processor_times(server, dsn, made_questions(size), repeat=arguments.repeat)), flush=True)
-        server.close()
-        return
-    file = SqliteDatabase(path)
-    opened = {"file": (file, path), "server": (server, dsn)}
-    rows = []
-    for store in arguments.stores:
-        name, (database, db_name) = STORES[store], opened[store]
-        written = ""
-        if database.store("default").stats().chunks < size:
-            written = f"{size / fill(database.store('default'), size):,.0f}"
-        figures = measure(
-            name, database, db_name, made_questions(size), repeat=arguments.repeat, embedder=EMBEDDER,
-            profile=arguments.profile, cpu=arguments.cpu,
-        )  # fmt: skip
-        rows.append({**figures, "written/s": written})
-    print(to_table(rows), flush=True)
-    if arguments.tenants and size == arguments.sizes[-1]:
-        print("\n" + tenants(server, file, arguments.tenants), flush=True)
-    for database in (file, server):
-        database.close()
+    if not keep:
+        with psycopg.connect(db, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS weft CASCADE")
+    return PostgresDatabase(db)
 
 
 if __name__ == "__main__":

@@ -24,16 +24,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent / "quality"))
-
 from corpora import SETS, make_store
+from harness import QUESTIONS, make_parser, measure_rounds, process_memory, publish, spread, to_table
 from sets import data_folder
-from speed import PAGE, to_table
 
 from weft.engine.engine import Engine
 from weft.engine.opening.open_engine import open_engine
@@ -43,7 +41,7 @@ from weft.store.sqlite.index import reader
 from weft.text.analyzer import query_terms
 
 NEVER = 1 << 60
-QUESTIONS, RECALLED = 50, 300
+RECALLED = 300
 LARGE = 500_000
 FIRST = "who directed the film"
 POOL = 100
@@ -53,35 +51,6 @@ def questions(count: int = QUESTIONS) -> list[str]:
     """Return the same number of questions of each set."""
     by_set = [[case.text for case in read_cases(data_folder() / name)] for name in SETS]
     return [question for together in zip(*by_set, strict=False) for question in together][:count]
-
-
-def memory(process: int | None = None) -> tuple[int, int]:
-    """Return the private memory of a process, and its mapped files, in megabytes. Default: this process."""
-    held = dict.fromkeys(("RssAnon", "RssFile"), 0)
-    try:
-        status = Path(f"/proc/{process or 'self'}/status").read_text("utf-8")
-    except OSError:  # it has ended
-        status = ""
-    for line in status.splitlines():
-        name, _, value = line.partition(":")
-        if name in held:
-            held[name] = int(value.split()[0]) // 1024
-    return held["RssAnon"], held["RssFile"]
-
-
-def spent(ask: Callable[[str], float | None], asked: Sequence[str], repeat: int) -> str:
-    """Return `median (lowest–highest) / p95`; the milliseconds that `ask` returns are subtracted."""
-    medians, every = [], []
-    for _ in range(repeat):
-        times = []
-        for question in asked:
-            start = time.perf_counter()
-            less = ask(question)
-            times.append((time.perf_counter() - start) * 1000 - (less or 0.0))
-        medians.append(median(times))
-        every += times
-    spread = f" ({min(medians):.1f}–{max(medians):.1f})" if repeat > 1 else ""
-    return f"{median(medians):.1f}{spread} / {quantiles(every, n=20)[-1]:.1f}"
 
 
 def build(path: str) -> dict[str, Any]:
@@ -111,17 +80,17 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
         chunks = store.stats().chunks
         figures["chunks"] = f"{chunks:,}"
         engine.query(asked[0])
-        figures["idle"] = memory()
+        figures["idle"] = process_memory()
         for name, ask in (("vector", by_vector), ("keyword", by_words)):
-            figures[name] = spent(lambda q, ask=ask: void(ask(q)), asked, repeat)  # type: ignore[misc]
+            figures[name] = measure_rounds(lambda q, ask=ask: void(ask(q)), asked, repeat)  # type: ignore[misc]
         near = {question: ids(by_vector(question)) for question in recalled}
         words = {question: ids(by_words(question)) for question in asked}
         figures |= ask_engine(engine, asked, repeat)
-        figures["after queries"] = memory()
+        figures["after queries"] = process_memory()
         least, reader.MIN_INDEXED_ROWS = reader.MIN_INDEXED_ROWS, NEVER
         some = asked[:10] if chunks > LARGE else asked
-        figures["vector, exact"] = spent(lambda q: void(by_vector(q)), some, 1)
-        figures["keyword, exact"] = spent(lambda q: void(by_words(q)), some, 1)
+        figures["vector, exact"] = measure_rounds(lambda q: void(by_vector(q)), some, 1)
+        figures["keyword, exact"] = measure_rounds(lambda q: void(by_words(q)), some, 1)
         kept = sum(len(set(near[q]) & set(ids(by_vector(q)))) for q in recalled)
         same = sum(a == b for q in some for a, b in zip(words[q], ids(by_words(q)), strict=True))
         reader.MIN_INDEXED_ROWS = least
@@ -145,7 +114,7 @@ def ask_engine(engine: Engine, asked: Sequence[str], repeat: int) -> dict[str, s
         for question in asked:
             ask(question, method)
     graph.clear()
-    took = {name: spent(lambda q, name=name: ask(q, name), asked, repeat) for name in ("hybrid", "mix")}  # type: ignore[misc]
+    took = {name: measure_rounds(lambda q, name=name: ask(q, name), asked, repeat) for name in ("hybrid", "mix")}  # type: ignore[misc]
     return {"hybrid": took["hybrid"], "with graph": took["mix"], "graph walk": f"{median(graph):.1f}"}
 
 
@@ -166,15 +135,11 @@ def first_answer(path: str, *, repeat: int) -> str:
         command = [sys.executable, "-m", "weft", "--db", path, "query", FIRST]
         subprocess.run(command, check=False, capture_output=True)
         took.append(time.perf_counter() - start)
-    return f"{median(took):.2f} ({min(took):.2f}–{max(took):.2f})"
+    return spread(took, 2)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--keep", default="", metavar="DIR")
-    parser.add_argument("--write", action="store_true")
+    parser = make_parser(__doc__, repeat=3, sizes=(10_000, 100_000, 1_000_000), keep=True)
     parser.add_argument("--build", default="", help=argparse.SUPPRESS)
     parser.add_argument("--one", default="", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -200,14 +165,10 @@ def main() -> None:
         "scale": ["chunks", "vector", "recall@10", "keyword", "top-10 match", "hybrid", "with graph", "graph walk"],
         "exact": ["chunks", "vector, exact", "keyword, exact", "built, chunks/s", "bytes/chunk", "first answer, s"],
     }
-    page = PAGE.read_text("utf-8")
     for name, columns in tables.items():
-        table = to_table([{column: row.get(column, "–") for column in columns} for row in rows])
-        print(table)
-        page = put(page, name, table)
-    page = put(page, "memory", to_table([memory_row(row) for row in rows]))
-    if arguments.write:
-        PAGE.write_text(page, "utf-8")
+        chosen = [{column: row.get(column, "–") for column in columns} for row in rows]
+        publish(name, to_table(chosen), write=arguments.write)
+    publish("memory", to_table([memory_row(row) for row in rows]), write=arguments.write)
 
 
 def memory_row(row: dict[str, Any]) -> dict[str, str]:
@@ -217,12 +178,6 @@ def memory_row(row: dict[str, Any]) -> dict[str, str]:
         own, mapped = row[name]
         cells |= {f"{name}, own": f"{own:,}", f"{name}, mapped": f"{mapped:,}"}
     return cells
-
-
-def put(page: str, name: str, table: str) -> str:
-    """Return a page with the table between its markers."""
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    return page[: page.index(start) + len(start)] + table + "\n" + page[page.index(end) :]
 
 
 if __name__ == "__main__":

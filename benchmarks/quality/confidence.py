@@ -15,12 +15,17 @@ and docs/confidence.png.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from sets import NAMES, open_set
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import DOCS, publish
 
 from weft.admin.calibrate import COSINE_RIDGE, WORDS_RIDGE, calibrate
 from weft.config import SearchOptions
@@ -47,7 +52,6 @@ SAME = {"xquad-en", "xquad-zh"}
 NEAR_ONLY = "2wiki-dev"
 """Left out of the pool of foreign pairs, to which it would add nothing but easy ones."""
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 Pair = tuple[str, str]
 """Whose questions, on whose corpus."""
 
@@ -217,15 +221,6 @@ def plot(found: dict[Pair, np.ndarray], *, path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def write(lines: Sequence[str], *, page: Path) -> None:
-    text = page.read_text("utf-8")
-    head, rest = text.split("<!-- confidence -->\n", 1)
-    tail = rest.split("<!-- /confidence -->", 1)[1]
-    page.write_text(
-        f"{head}<!-- confidence -->\n" + "\n".join(lines) + f"\n<!-- /confidence -->{tail}", encoding="utf-8"
-    )
-
-
 # ── fitting ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -335,9 +330,8 @@ def main() -> None:
     else:
         found = ask_all(names, **given)
         lines = report(names, found, embedder=arguments.embedder)
-        print("\n".join(lines))
+        publish("confidence", "\n".join(lines), write=arguments.write)
         if arguments.write:
-            write(lines, page=DOCS / "quality.md")
             plot(found, path=DOCS / "confidence.png")
 
 

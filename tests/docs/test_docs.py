@@ -84,6 +84,21 @@ def test_every_file_the_code_and_docs_name_exists():
             assert (HOME / name).exists(), f"{page.relative_to(HOME)} names {name}"
 
 
+def test_pages_of_figures_are_short():
+    """They say what a user needs today; journals are in `benchmarks/results`."""
+    assert {
+        name for name in ("performance.md", "scaling.md", "quality.md") if read(f"docs/{name}").count("\n") > 150
+    } == set()
+
+
+def test_every_benchmark_answers_a_question():
+    """The page of the benchmarks names each script."""
+    page = read("benchmarks/README.md")
+    scripts = [path.name for path in (HOME / "benchmarks").glob("*.py")]
+
+    assert [name for name in scripts if name not in page] == []
+
+
 def test_the_readme_is_short():
     """At most 150 lines."""
     assert read("README.md").count("\n") <= 150

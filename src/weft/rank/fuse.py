@@ -41,7 +41,7 @@ def coverage(keyword: Ranking) -> float:
     bound.
 
     A question in another language shares only a year or a stop word with the text. Its best keyword match is
-    meaningless and must not decide the order. Measured in `benchmarks/quality/crosslingual.py`.
+    meaningless and must not decide the order.
 
 
     """

@@ -22,7 +22,7 @@ from weft.search.question.time_words import find_order, find_time
 from weft.search.search_context import SearchContext
 
 TIME_BONUS = 0.05
-"""Share of the best score that a chunk at the named time gains besides (`benchmarks/quality/time_words.py`)."""
+"""Share of the best score that a chunk at the named time gains besides (decision 0033)."""
 CLOSENESS_BONUS = 0.3
 """Share of the best score by which a chunk at the time exceeds a distant one."""
 CLOSENESS_DAYS = 15

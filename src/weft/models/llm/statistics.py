@@ -29,7 +29,7 @@ MAX_TOTAL_MARGIN = 0.05
 Margins at which a sample stops growing: of the remaining replies, or of all replies including the sample.
 
 The margin is itself estimated from the sample, and is too small in more than 1 of 20 samples. The limits are therefore
-below the target of 10 % (benchmarks/quality/llm_estimate.py).
+below the target of 10 %.
 """
 
 

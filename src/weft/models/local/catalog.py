@@ -24,8 +24,8 @@ BGE_ZH_FLOOR = 0.602
 """
 Values of `ModelCard.floor`.
 
-Fitted with the slopes below by `benchmarks/quality/confidence.py --fit`, MiniLM's on four of the sets, and by
-`benchmarks/quality/chinese_embedders.py --fit`. Unrelated pairs lie around 0.44, 0.05 and 0.34.
+Fitted with the slopes below by `benchmarks/quality/confidence.py --fit`, MiniLM's on four of the sets, the one for
+Chinese on two Chinese sets. Unrelated pairs lie around 0.44, 0.05 and 0.34.
 """
 
 

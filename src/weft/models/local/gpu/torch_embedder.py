@@ -23,7 +23,7 @@ MIN_TEXTS = 32
 """Calls with fewer texts run on the CPU, where they take less time than the start of PyTorch and the GPU (5 s)."""
 
 TEXTS_PER_CALL = 512
-"""Chunks of one call. An H200 embeds three times as many texts per second as in calls of 64 (`benchmarks/gpu.py`)."""
+"""Chunks of one call. An H200 embeds three times as many texts per second as in calls of 64."""
 
 
 class TorchEmbedder:

@@ -22,7 +22,7 @@ from weft.records import Vectors
 GPU_TOKENS_PER_BATCH = 131_072
 """Tokens of one batch on a GPU, padding included. The largest activation then takes 0.4 GB in bfloat16."""
 GPU_MIN_TOKENS = 16_384
-"""Tokens of a batch on a GPU that take as long as its start, about two milliseconds (`benchmarks/gpu.py`, H200)."""
+"""Tokens of a batch on a GPU that take as long as its start, about two milliseconds (H200)."""
 GPU_MIN_WIDTH = 64
 """
 Least width of a batch on a GPU. Width and number of texts are rounded up to powers of two.
