@@ -37,34 +37,34 @@ def test_mentions_are_counted_by_name_and_sentence(text, expected):
     names |= {"c", "c++", "c#", "it", "who", "paris", "paris hilton", "session store"}
     found = find_mentions(text, names=names, about=())
 
-    assert {key: tuple(count) for key, count in found.items()} == expected
+    assert {item.key: (item.count, item.sentences) for item in found} == expected
 
 
 def test_a_subject_is_mentioned_without_its_name():
     """It has one mention and no sentence, so that it occurs together with nothing."""
     found = find_mentions("Nothing of Rome.", names={"paris", "rome"}, about={"paris"})
 
-    assert {key: tuple(count) for key, count in found.items()} == {"paris": (1, 0), "rome": (1, 1)}
+    assert set(found) == {("paris", 1, True, 0), ("rome", 1, False, 1)}
 
 
 def test_a_list_of_names_has_no_pairs_beyond_the_first():
     """Further names of a sentence are counted, and are in no sentence; the next sentence begins anew."""
     listed = [f"Port{letter}" for letter in "abcdefghij"]
     text = f"{', '.join(listed)}. Then Porta and Portj."
-    found = find_mentions(text, names={name.lower() for name in listed}, about=())
+    found = {item.key: item for item in find_mentions(text, names={name.lower() for name in listed}, about=())}
     bits = [found[name.lower()].sentences for name in listed]
 
     assert [bit & 1 for bit in bits] == [1] * MAX_SENTENCE_NAMES + [0] * (len(listed) - MAX_SENTENCE_NAMES)
     assert [bit & 2 for bit in bits] == [2] + [0] * (len(listed) - 2) + [2]
-    assert [found[name.lower()].number for name in listed] == [2] + [1] * (len(listed) - 2) + [2]
+    assert [found[name.lower()].count for name in listed] == [2] + [1] * (len(listed) - 2) + [2]
 
 
 def test_the_bits_of_any_text_are_a_number_of_a_database():
     """The sentences after the last bit share the bits of the first."""
-    found = find_mentions(" ".join(f"So Paris {n}." for n in range(3 * SENTENCE_BITS)), names={"paris"}, about=())
+    (found,) = find_mentions(" ".join(f"So Paris {n}." for n in range(3 * SENTENCE_BITS)), names={"paris"}, about=())
 
-    assert found["paris"] == (3 * SENTENCE_BITS, 2**SENTENCE_BITS - 1)
-    assert 0 < found["paris"].sentences < 2**63
+    assert found == ("paris", 3 * SENTENCE_BITS, False, 2**SENTENCE_BITS - 1)
+    assert 0 < found.sentences < 2**63
 
 
 # ── one name in any text ────────────────────────────────────────────────────────────────────────

@@ -266,7 +266,7 @@ def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
     matches = match_names(found, known)
     assert matches == match_one_by_one(found, known)
     assert match_names(lazy, NameSet(known)) == matches
-    counts = {key: count.number for key, count in find_mentions(text, names=known, about=()).items()}
+    counts = {item.key: item.count for item in find_mentions(text, names=known, about=())}
     assert counts == Counter(key for key, _, _ in matches)
     heads = {key.partition(" ")[0] for key in known if " " in key}
     keys, pairs = pair_keys(lazy.texts, heads)

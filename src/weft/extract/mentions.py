@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from weft.extract.names import (
     SENTENCE_END,
@@ -15,6 +14,7 @@ from weft.extract.names import (
     plain_text,
     words,
 )
+from weft.records import Nomination, StatedMention
 from weft.text.analyzer import terms
 
 CO_OCCURS = "co_occurs_with"
@@ -29,7 +29,7 @@ MAX_SENTENCE_NAMES = 6
 """Maximum number of names in a sentence that occur together. A list of fifty names would give 1,225 pairs."""
 
 SENTENCE_BITS = 62
-"""Sentences that `NameCount.sentences` tells apart; the next ones share their bits."""
+"""Sentences that `StatedMention.sentences` tells apart; the next ones share their bits."""
 
 _WORDS = re.compile("[a-z0-9 ]")
 _WORD_BEFORE = re.compile("(?<=[a-z0-9])")
@@ -41,17 +41,10 @@ _ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
 
 
-class NameCount(NamedTuple):
-    """Mentions of a name in a chunk."""
-
-    number: int
-    """Number of mentions; a subject of the chunk has at least one."""
-    sentences: int
-    """Bits of the sentences with the name. Two names with a common bit are in the same sentence."""
-
-
-def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) -> dict[str, NameCount]:
+def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) -> tuple[StatedMention, ...]:
     """Return the mentions of the names (by key) that a chunk nominates, and of its subjects `about`."""
+    if not names and not about:
+        return ()
     found = LazyWords(text)
     numbers, sentences = dict.fromkeys(sorted(about), 0), dict.fromkeys(about, 0)
     last, size = -1, 0
@@ -62,7 +55,19 @@ def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) 
         numbers[key] = numbers.get(key, 0) + 1
         if size <= MAX_SENTENCE_NAMES:
             sentences[key] = sentences.get(key, 0) | 1 << sentence % SENTENCE_BITS
-    return {key: NameCount(max(1, number), sentences.get(key, 0)) for key, number in numbers.items()}
+    return tuple(
+        StatedMention(key, max(1, number), key in about, sentences.get(key, 0)) for key, number in numbers.items()
+    )
+
+
+def nominated_mentions(text: str, nominations: Iterable[Nomination]) -> tuple[StatedMention, ...]:
+    """Return the mentions of the names that a chunk nominates."""
+    names, about = set[str](), set[str]()
+    for item in nominations:  # hot loop
+        names.add(item.key)
+        if item.about:
+            about.add(item.key)
+    return find_mentions(text, names=names, about=about)
 
 
 def count_mentions(text: str, key: str) -> int:

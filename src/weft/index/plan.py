@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias, TypeVar
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.extract.links.page_reader import find_urls
+from weft.extract.mentions import nominated_mentions
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import preference
 from weft.index.merge_extractions import merge_given
@@ -37,6 +38,7 @@ from weft.records import (
     IndexedChunk,
     Metadata,
     Reading,
+    StatedMention,
     Vector,
 )
 from weft.store.base import Store
@@ -57,6 +59,8 @@ class Plan:
     is_new: bool
     extractions: tuple[Extraction, ...]
     """One per chunk."""
+    mentions: tuple[tuple[StatedMention, ...], ...]
+    """Mentions of the nominated names, one tuple per chunk."""
     entity_texts: dict[tuple[str, str], str] = field(default_factory=dict)
     """Name with description, to be embedded, by chunk id and entity key."""
     facts: tuple[Fact, ...] = ()
@@ -225,6 +229,10 @@ def finish_plan(draft: Draft, reading: Reading, *, fact_reader: FactReader | Non
         texts=draft.texts,
         is_new=draft.is_new,
         extractions=tuple(extractions),
+        mentions=tuple(
+            nominated_mentions(chunk.text, extraction.nominations)
+            for chunk, extraction in zip(draft.chunks, extractions, strict=True)
+        ),
         entity_texts={
             (chunk.id, item.key): name_text(item.name, item.description)
             for chunk, extraction in zip(draft.chunks, extractions, strict=True)
@@ -289,9 +297,12 @@ def make_batch(
             terms=terms,
             vector=vectors.get(chunk.id),
             extraction=extraction,
+            mentions=mentions,
             entity_vectors={key: vector for (id, key), vector in (entity_vectors or {}).items() if id == chunk.id},
         )
-        for chunk, terms, extraction in zip(plan.chunks, plan.terms, plan.extractions, strict=True)
+        for chunk, terms, extraction, mentions in zip(
+            plan.chunks, plan.terms, plan.extractions, plan.mentions, strict=True
+        )
     )
     keys = {key for fact in plan.facts for key in (fact.subject, fact.object)}
     own_vectors = {key: vector for key, vector in (fact_vectors or {}).items() if key in keys}

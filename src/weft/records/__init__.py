@@ -34,6 +34,7 @@ from weft.records.entities import (
     Nomination,
     NominationKind,
     Relation,
+    StatedMention,
 )
 from weft.records.exchange import (
     GivenEntity,
@@ -208,6 +209,7 @@ __all__ = [
     "Result",
     "Scalar",
     "Skipped",
+    "StatedMention",
     "Status",
     "StoreStats",
     "StoredModel",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from weft.records.documents import Chunk, DocumentInfo, Vector
-from weft.records.entities import Extraction
+from weft.records.entities import Extraction, StatedMention
 from weft.records.facts import Fact
 
 
@@ -21,6 +21,8 @@ class IndexedChunk:
     """Vector of the chunk. None without an embedder, or if the store already has the vector of this chunk id."""
     extraction: Extraction = field(default_factory=Extraction)
     """Nominations and claims of the chunk."""
+    mentions: tuple[StatedMention, ...] | None = None
+    """Mentions of the nominated names; None if they are not counted yet."""
     entity_vectors: Mapping[str, Vector] = field(default_factory=dict)
     """Vectors of the names that the chunk describes, by key. Vectors that the store already has are left out."""
 

@@ -67,6 +67,17 @@ class Extraction:
     claims: tuple[Claim, ...] = ()
 
 
+class StatedMention(NamedTuple):
+    """Mentions of a name that the chunk nominates, in the text of the chunk."""
+
+    key: str
+    count: int  # type: ignore[assignment]
+    """Number of mentions; a subject of the chunk has at least one."""
+    about: bool
+    sentences: int
+    """Bits of the sentences with the name. Two names with a common bit are in the same sentence."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """A person, system or thing. All names with the same key, or with an alias of that key, refer to it."""

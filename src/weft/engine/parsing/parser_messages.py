@@ -8,7 +8,7 @@ most `CHUNKS_PER_MESSAGE` chunks, so that decoding it does not delay other threa
     ["log", logger, level, text]            at any time
     ["loaded", characters]                  before a document is split
     ["document", info, is_plan, facts, payload]
-    ["chunks", [[chunk, terms, nominations, claims, entity_texts], …]]
+    ["chunks", [[chunk, terms, nominations, claims, mentions, entity_texts], …]]
     ["end"]                                 the document is complete
     ["skipped", [source, reason, detail]]
     ["error", message, hint]                an `InputError` of the caller
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from itertools import starmap
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -30,7 +31,7 @@ from weft.config import LoadOptions, MemoryOptions, Settings, SplitOptions
 from weft.index.job_queue import read_payload, write_payload
 from weft.index.plan import Draft, Plan, Prepared, indexed_texts
 from weft.models.base import Extractor
-from weft.records import Chunk, Claim, DocumentInfo, Extraction, Fact, Metadata, Nomination, Skipped
+from weft.records import Chunk, Claim, DocumentInfo, Extraction, Fact, Metadata, Nomination, Skipped, StatedMention
 
 MAX_OUTPUT_BYTES = 512 * 1024 * 1024
 """All messages of one document. A text of 50 MB, the largest accepted one, gives about 400 MB."""
@@ -205,9 +206,11 @@ def _times_to_text(row: Sequence[Any]) -> list[Any]:
 
 
 def _chunk_rows(prepared: Prepared) -> list[Message]:
-    extractions = prepared.extractions if isinstance(prepared, Plan) else (Extraction(),) * len(prepared.chunks)
+    extractions: Sequence[Extraction] = (Extraction(),) * len(prepared.chunks)
+    mentions: Sequence[Sequence[StatedMention]] = ((),) * len(prepared.chunks)
     entity_texts: dict[str, list[tuple[str, str]]] = {}
     if isinstance(prepared, Plan):
+        extractions, mentions = prepared.extractions, prepared.mentions
         for (chunk_id, key), text in prepared.entity_texts.items():
             entity_texts.setdefault(chunk_id, []).append((key, text))
     return [
@@ -216,10 +219,11 @@ def _chunk_rows(prepared: Prepared) -> list[Message]:
             terms,
             _NOMINATIONS.to_rows(extraction.nominations),
             _CLAIMS.to_rows(extraction.claims),
+            found,
             entity_texts.get(chunk.id, []),
         ]
-        for chunk, row, terms, extraction in zip(
-            prepared.chunks, _CHUNKS.to_rows(prepared.chunks), prepared.terms, extractions, strict=True
+        for chunk, row, terms, extraction, found in zip(
+            prepared.chunks, _CHUNKS.to_rows(prepared.chunks), prepared.terms, extractions, mentions, strict=True
         )
     ]
 
@@ -234,11 +238,12 @@ class PreparedReader:
         self._chunks: list[Chunk] = []
         self._terms: list[Counter[str]] = []
         self._extractions: list[Extraction] = []
+        self._mentions: list[tuple[StatedMention, ...]] = []
         self._entity_texts: dict[tuple[str, str], str] = {}
 
     def add(self, message: Message) -> None:
         """Add a message with chunks."""
-        for row, terms, nominations, claims, entity_texts in message[1]:
+        for row, terms, nominations, claims, mentions, entity_texts in message[1]:
             chunk = _CHUNKS.from_rows([row], heading=tuple)[0]
             self._chunks.append(chunk)
             self._terms.append(Counter(terms))
@@ -247,6 +252,7 @@ class PreparedReader:
                     nominations=tuple(_NOMINATIONS.from_rows(nominations)), claims=tuple(_CLAIMS.from_rows(claims))
                 )
             )
+            self._mentions.append(tuple(starmap(StatedMention, mentions)))
             self._entity_texts |= {(chunk.id, key): text for key, text in entity_texts}
 
     def build(self) -> Prepared:
@@ -273,6 +279,7 @@ class PreparedReader:
             texts=texts,
             is_new=True,
             extractions=tuple(self._extractions),
+            mentions=tuple(self._mentions),
             entity_texts=self._entity_texts,
             facts=self._facts,
         )

@@ -511,9 +511,9 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
     for id, item in chunks.items():
         names = {n.key for n in item.extraction.nominations}
         about = {n.key for n in item.extraction.nominations if n.about}
-        for key, (count, sentences) in find_mentions(item.chunk.text, names=names, about=about).items():
+        for key, count, is_about, sentences in find_mentions(item.chunk.text, names=names, about=about):
             if key in derived.resolutions:
-                derived.mentions[key, id] = Mention(entity_id(namespace, key), id, count, about=key in about)
+                derived.mentions[key, id] = Mention(entity_id(namespace, key), id, count, about=is_about)
                 derived.sentences[key, id] = sentences
         for claim in (*item.extraction.claims, *links.claims[id]):
             derived.claims[claim.source, claim.target, claim.type][id].append(claim)

@@ -24,6 +24,7 @@ from weft.store.relational.session import (
     Namespace,
     NamespaceRow,
     Row,
+    Values,
     Vectors,
     to_namespace,
 )
@@ -94,7 +95,7 @@ class PostgresSession:
         rows = self.run(name, values)
         return rows[0][0] if rows else None
 
-    def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run_many(self, name: str, rows: Sequence[Values]) -> None:
         if rows:
             with self._db.cursor() as cursor:
                 cursor.executemany(statement(name), rows)

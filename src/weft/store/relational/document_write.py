@@ -188,7 +188,7 @@ def annotate(db: Session, namespace: Namespace, name: str, origin: str, extracti
         if same_statements(extraction, before.get(number, Extraction())):
             continue
         graph.retract(number, origin=origin)
-        graph.nominate(number, id=id, document=document, extraction=extraction, text=None, origin=origin)
+        graph.nominate(number, id=id, document=document, extraction=extraction, mentions=None, origin=origin)
         db.run("delete_annotated_vectors", {"namespace": namespace, "chunk": number})
         changed += 1
     if changed:

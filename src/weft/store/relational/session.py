@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from weft.records import Filter, KeywordStatistics, Problem, Ranking, StoredModel, Vector
+from weft.graph.entity_resolution import KIND_RANKS, vote
+from weft.records import Filter, KeywordStatistics, Nomination, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
@@ -25,6 +26,9 @@ Namespace: TypeAlias = int | str
 Row: TypeAlias = tuple[Any, ...]
 
 NO_VALUES: Mapping[str, Any] = {}
+
+Values: TypeAlias = Mapping[str, Any] | tuple[Any, ...]
+"""Values of a statement, by name. SQLite also takes them in the order in which the statement first names them."""
 
 
 class ModelRow(NamedTuple):
@@ -68,6 +72,17 @@ class TermChanges(Protocol):
         """Write the collected changes."""
 
 
+class NominationRow(NamedTuple):
+    """A nomination to write."""
+
+    chunk: int
+    document: int
+    origin: str
+    is_new: bool
+    """The transaction writes the chunk and all its nominations."""
+    item: Nomination
+
+
 class Session(Protocol):
     """One transaction: statements by name, and the ports of what an adapter does in its own way."""
 
@@ -85,7 +100,7 @@ class Session(Protocol):
     def one(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Any:
         """Run a statement; return the first value of its first row, or None."""
 
-    def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run_many(self, name: str, rows: Sequence[Values]) -> None:
         """Run a statement once for each row of values."""
 
     def changes(self) -> int:
@@ -191,16 +206,21 @@ class Names:
         self._db = db
 
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
-        """
-        Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys.
-
-        `keys` may be a mapping of keys to names as spelled, which are then stored once.
-        """
+        """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
         return {key: key for key in keys}
 
-    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
-        """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
-        self._db.run_many("write_nomination", rows)
+    def write_nominations(self, namespace: Namespace, rows: Sequence[NominationRow]) -> None:
+        """Number the keys of nominations and write them."""
+        values = [
+            {
+                "namespace": namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
+                "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind],
+                "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
+                "reason": item.reason, "extractor": item.extractor,
+            }
+            for chunk, document, origin, _, item in rows
+        ]  # fmt: skip
+        self._db.run_many("write_nomination", values)
 
     def release(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""

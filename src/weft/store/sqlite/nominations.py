@@ -8,46 +8,83 @@ statement that looks this up for stored chunks takes twice as long as one with v
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from weft.store.relational.session import Namespace, Session
+from weft.graph.entity_resolution import KIND_RANKS, vote
+from weft.store.relational.session import Namespace, NominationRow, Session
+
+KINDS = (
+    "phrase", "title", "definition", "quoted", "variant", "abbreviation", "heading", "link", "label", "section", "page",
+    "anchor", "name", "identifier", "term", "metadata", "field", "given",
+)  # fmt: skip
+"""Kinds of nominations in the order of their numbers, as in the column `kind`."""
+
+COLUMNS = (
+    "chunk", "place", "namespace", "document", "origin", "key", "name", "code", "vote", "rank", "type", "description",
+    "about", "alias_of", "reason", "extractor",
+)  # fmt: skip
+"""Columns of a nomination, in the order in which `write_new_nomination` takes them."""
+
+_KIND_COLUMNS = {kind: (number, vote(kind), KIND_RANKS[kind]) for number, kind in enumerate(KINDS)}
 
 
-def number_names(
-    db: Session, namespace: Namespace, keys: Collection[str] | Mapping[str, str]
-) -> dict[str, tuple[int, str | None]]:
-    """Return number and spelling of keys. New keys get a number, and their spelling from a mapping."""
-    if not keys:
-        return {}
-    values = {"namespace": namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
-    found = {key: (number, spelling) for key, number, spelling in db.run("name_numbers", values)}
-    if len(found) < len(keys):
-        names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
-        new = sorted(names.keys() - found.keys())
-        pairs = json.dumps([(key, names[key]) for key in new], ensure_ascii=False)
-        db.run("write_names", {**values, "keys": pairs})
-        rows = db.run("name_numbers", {**values, "keys": json.dumps(new, ensure_ascii=False)})
-        found |= {key: (number, spelling) for key, number, spelling in rows}
-    return found
+class NameNumbers:
+    """Numbers and spellings of keys that one transaction has used."""
+
+    def __init__(self, db: Session) -> None:
+        self._db = db
+        self._known: dict[tuple[Namespace, str], tuple[int, str | None]] = {}
+
+    def find(
+        self, namespace: Namespace, keys: Collection[str] | Mapping[str, str]
+    ) -> dict[str, tuple[int, str | None]]:
+        """Return number and spelling of keys. New keys get a number, and their spelling from a mapping."""
+        missing = [key for key in keys if (namespace, key) not in self._known]
+        if missing:
+            values = {"namespace": namespace, "keys": json.dumps(sorted(missing), ensure_ascii=False)}
+            self._read(namespace, values)
+        if new := sorted(key for key in missing if (namespace, key) not in self._known):
+            names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
+            pairs = json.dumps([(key, names[key]) for key in new], ensure_ascii=False)
+            self._db.run("write_names", {"namespace": namespace, "keys": pairs})
+            self._read(namespace, {"namespace": namespace, "keys": json.dumps(new, ensure_ascii=False)})
+        return {key: self._known[namespace, key] for key in keys}
+
+    def forget(self) -> None:
+        """Forget all numbers, before unused keys are deleted."""
+        self._known.clear()
+
+    def _read(self, namespace: Namespace, values: Mapping[str, Any]) -> None:
+        for key, number, spelling in self._db.run("name_numbers", values):
+            self._known[namespace, key] = number, spelling
 
 
-def write_nominations(db: Session, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
-    """Number the keys of nominations and write them. Those of a new chunk have a `place`, others None."""
-    names = number_names(db, namespace, {row["key"]: row["name"] for row in rows})
+def write_nominations(db: Session, namespace: Namespace, rows: Sequence[NominationRow], *, names: NameNumbers) -> None:
+    """Number the keys of nominations and write them."""
+    numbers = names.find(namespace, {row.item.key: row.item.name for row in rows})
+    places: defaultdict[tuple[int, int], dict[tuple[str, str], int]] = defaultdict(dict)
     titles: dict[tuple[int, int, str], int] = {}
-    new, other = [], []
-    for row in rows:  # hot loop: a chunk has ten
-        row["key"], row["spelling"] = names[row["key"]]
-        if row["place"] is None:
-            other.append(row)
-            continue
-        new.append(row)
-        if row["kind"] in ("title", "definition") and row["description"] and not row["origin"]:
-            at = row["chunk"], row["key"], row["description"]
-            if row["kind"] == "title":
-                titles.setdefault(at, row["place"])
-            else:
-                row["description"] = titles.get(at, row["description"])
+    new: list[tuple[Any, ...]] = []
+    other: list[tuple[Any, ...]] = []
+    for chunk, document, origin, is_new, item in rows:  # hot loop: a chunk has ten
+        key, spelling = numbers[item.key]
+        code, votes, rank = _KIND_COLUMNS[item.kind]
+        place, description = 0, item.description
+        if is_new:  # equal nominations share a place
+            used = places[chunk, key]
+            place = used.setdefault((item.kind, item.name), len(used))
+            if description and not origin and item.kind in ("title", "definition"):
+                if item.kind == "title":
+                    titles.setdefault((chunk, key, description), place)
+                else:
+                    description = titles.get((chunk, key, description), description)  # type: ignore[assignment]
+        name = None if item.name == spelling else item.name
+        values = (
+            chunk, place, namespace, document, origin, key, name, code, votes, rank, item.type, description, item.about,
+            item.alias_of, item.reason, item.extractor,
+        )  # fmt: skip
+        (new if is_new else other).append(values)
     db.run_many("write_new_nomination", new)
-    db.run_many("write_nomination", other)
+    db.run_many("write_nomination", [dict(zip(COLUMNS, row, strict=True)) for row in other])

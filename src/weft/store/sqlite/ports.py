@@ -10,12 +10,12 @@ import apsw
 import numpy as np
 
 from weft.records import Filter, KeywordStatistics, Problem, Ranking, Vector
-from weft.store.relational.session import Integrity, ModelRow, Names, Namespace, NamespaceRow, Session
+from weft.store.relational.session import Integrity, ModelRow, Names, Namespace, NamespaceRow, NominationRow, Session
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
-from weft.store.sqlite.nominations import number_names, write_nominations
+from weft.store.sqlite.nominations import NameNumbers, write_nominations
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     TermChanges,
@@ -165,13 +165,18 @@ class SqliteKeywords:
 class SqliteNames(Names):
     """Keys of names as numbers."""
 
-    def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
-        return {key: number for key, (number, _) in number_names(self._db, namespace, keys).items()}
+    def __init__(self, db: Session) -> None:
+        super().__init__(db)
+        self._numbers = NameNumbers(db)
 
-    def write_nominations(self, namespace: Namespace, rows: Sequence[dict[str, Any]]) -> None:
-        write_nominations(self._db, namespace, rows)
+    def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
+        return {key: number for key, (number, _) in self._numbers.find(namespace, keys).items()}
+
+    def write_nominations(self, namespace: Namespace, rows: Sequence[NominationRow]) -> None:
+        write_nominations(self._db, namespace, rows, names=self._numbers)
 
     def release(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
+        self._numbers.forget()
         if keys is None:
             self._db.run("delete_all_unused_names", {"namespace": namespace})
         elif keys:

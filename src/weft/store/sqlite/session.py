@@ -14,6 +14,7 @@ from weft.store.relational.session import (
     Names,
     NamespaceRow,
     Row,
+    Values,
     Vectors,
     to_namespace,
 )
@@ -51,7 +52,7 @@ class SqliteSession:
         rows = self.run(name, values)
         return rows[0][0] if rows else None
 
-    def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run_many(self, name: str, rows: Sequence[Values]) -> None:
         if rows:
             self._db.executemany(_SQL[name], rows)
 

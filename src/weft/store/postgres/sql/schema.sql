@@ -162,7 +162,7 @@ CREATE TABLE weft.mention (
     count integer NOT NULL,
     about boolean NOT NULL,
     place bigint NOT NULL,                 -- first 32 bits of the chunk's id: the same tie order in every database
-    sentences bigint NOT NULL,             -- bits of the sentences with the name, see `NameCount`
+    sentences bigint NOT NULL,             -- bits of the sentences with the name, see `StatedMention`
     PRIMARY KEY (namespace, chunk, key)
 ) /* by namespace */;
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from weft.extract.mentions import nominated_mentions
 from weft.records import Batch, Vector
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph.graph_write import GraphChanges
@@ -77,8 +78,10 @@ class DocumentGraph:
         model = self._models.get(batch.model)
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
-            text = None if id in old else item.chunk.text
-            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, text=text)
+            mentions = item.mentions
+            if mentions is None or id in old:  # an import may nominate more names of a stored chunk
+                mentions = None if id in old else nominated_mentions(item.chunk.text, extraction.nominations)
+            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, mentions=mentions)
         if model is not None:
             self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from weft.extract.mentions import find_mentions
+from weft.records import StatedMention
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
@@ -24,33 +25,24 @@ class ChunkText(NamedTuple):
     id: str
 
 
-class MentionRow(NamedTuple):
-    """A stored mention of a chunk, by the key of its name."""
-
-    key: str
-    count: int  # type: ignore[assignment]
-    about: bool
-    sentences: int
-
-
 class MentionChanges:
     """Collects the chunks whose mentions a transaction changes, and writes these once."""
 
     def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
-        self._new: dict[int, tuple[str, list[MentionRow]]] = {}
+        self._new: dict[int, tuple[str, Collection[StatedMention]]] = {}
         """Id and mentions of chunks to write."""
         self._changed: set[int] = set()
         """Stored chunks whose names changed."""
-        self._old: dict[int, list[MentionRow]] = {}
+        self._old: dict[int, list[StatedMention]] = {}
         """Stored mentions of chunks, read together."""
         self._counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Change of the number of mentions and chunks, by key."""
 
-    def add(self, chunk: int, *, id: str, text: str, names: Mapping[str, bool]) -> None:
-        """Collect the mentions of a new chunk; `names` are the keys it nominates, True for its subjects."""
-        self._new[chunk] = id, read_mentions(text, names)
+    def add(self, chunk: int, *, id: str, mentions: Collection[StatedMention]) -> None:
+        """Collect the mentions of a new chunk."""
+        self._new[chunk] = id, mentions
 
     def expect(self, chunks: Collection[int]) -> None:
         """Read the mentions of stored chunks together; `change` or `remove` follows for each."""
@@ -109,37 +101,34 @@ class MentionChanges:
                 self._new[chunk] = id, rows
         self._changed, self._old = set(), {}
 
-    def _stored(self, chunks: Collection[int]) -> dict[int, list[MentionRow]]:
-        found: dict[int, list[MentionRow]] = {chunk: [] for chunk in chunks}
+    def _stored(self, chunks: Collection[int]) -> dict[int, list[StatedMention]]:
+        found: dict[int, list[StatedMention]] = {chunk: [] for chunk in chunks}
         values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
         for chunk, key, count, about, sentences in self._db.run("chunk_mentions", values) if chunks else ():
-            found[chunk].append(MentionRow(key, count, bool(about), sentences))
+            found[chunk].append(StatedMention(key, count, bool(about), sentences))
         return found
 
-    def _count(self, rows: Iterable[MentionRow], *, sign: int) -> None:
+    def _count(self, rows: Iterable[StatedMention], *, sign: int) -> None:
         for row in rows:
             counts = self._counts[row.key]
             counts[0] += sign * row.count
             counts[1] += sign
 
 
-def read_mentions(text: str, names: Mapping[str, bool]) -> list[MentionRow]:
-    """Return the mentions of nominated names in a text; the values of `names` are True for subjects of the chunk."""
-    about = [key for key, is_about in names.items() if is_about]
-    found = find_mentions(text, names=names, about=about) if names else {}
-    return [MentionRow(key, count, names[key], sentences) for key, (count, sentences) in found.items()]
-
-
 def derive_mentions(
     db: Session, chunks: Collection[int], *, namespace: Namespace
-) -> dict[int, tuple[str, list[MentionRow]]]:
+) -> dict[int, tuple[str, Collection[StatedMention]]]:
     """Return the id and the mentions of stored chunks, computed from their texts and nominations."""
-    names: dict[int, dict[str, bool]] = defaultdict(dict)
+    names, about = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
     for chunk, key, is_about in db.run("chunk_names", values) if chunks else ():
-        names[chunk][key] = bool(is_about)
+        names[chunk].add(key)
+        if is_about:
+            about[chunk].add(key)
     texts = read_texts(db, chunks, namespace=namespace)
-    return {chunk: (id, read_mentions(text, names[chunk])) for chunk, (text, id) in texts.items()}
+    return {
+        chunk: (id, find_mentions(text, names=names[chunk], about=about[chunk])) for chunk, (text, id) in texts.items()
+    }
 
 
 def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) -> dict[int, ChunkText]:

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from weft.extract.links.page_keys import is_page_key
 from weft.graph.entity_resolution import (
     ABSENT,
-    KIND_RANKS,
     MAX_ALIAS_CHAIN,
     OWN_KINDS,
     Resolution,
@@ -30,13 +29,12 @@ from weft.graph.entity_resolution import (
     join_spellings,
     judge,
     letters,
-    vote,
 )
-from weft.records import Claim, Extraction, Nomination, Vector
+from weft.records import Claim, Extraction, StatedMention, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph.graph_mentions import MentionChanges
 from weft.store.relational.graph.link_write import LinkChanges
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, NominationRow, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
@@ -89,7 +87,7 @@ class GraphChanges:
         self._pairs: set[Pair] = set()
         self._released: set[str] = set()
         """Keys that nothing may use any more after this transaction."""
-        self._nominations: list[dict[str, Any]] = []
+        self._nominations: list[NominationRow] = []
         self._nominating: set[int] = set()
         """Chunks with collected nominations."""
         self._deleted_claims: list[dict[str, Any]] = []
@@ -114,7 +112,7 @@ class GraphChanges:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
         if chunk in self._nominating:  # the transaction wrote its document before
-            self._nominations = [row for row in self._nominations if row["chunk"] != chunk]
+            self._nominations = [row for row in self._nominations if row.chunk != chunk]
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
         claims = self._claims_of(chunk)
         self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
@@ -124,20 +122,18 @@ class GraphChanges:
         self._mentions.remove(chunk)
 
     def nominate(
-        self, chunk: int, *, id: str, document: int, extraction: Extraction, text: str | None, origin: str = ""
+        self,
+        chunk: int,
+        *,
+        id: str,
+        document: int,
+        extraction: Extraction,
+        mentions: Collection[StatedMention] | None,
+        origin: str = "",
     ) -> None:
-        """Collect the nominations and claims of a chunk, or of an import about it; `text` is that of a new chunk."""
-        is_new = text is not None
-        places = _places(extraction.nominations) if is_new else [None] * len(extraction.nominations)
-        self._nominations += [
-            {
-                "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
-                "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind],
-                "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
-                "reason": item.reason, "extractor": item.extractor, "place": place,
-            }
-            for item, place in zip(extraction.nominations, places, strict=True)
-        ]  # fmt: skip
+        """Collect the nominations and claims of a chunk, or of an import about it; a new chunk has its `mentions`."""
+        is_new = mentions is not None
+        self._nominations += [NominationRow(chunk, document, origin, is_new, item) for item in extraction.nominations]
         self._nominating.add(chunk)
         self._keys |= {item.key for item in extraction.nominations}
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
@@ -145,12 +141,10 @@ class GraphChanges:
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
         if not origin:
             self._links.nominate(chunk, extraction, is_new=is_new)
-        if text is None:
+        if mentions is None:
             self._mentions.change(chunk)
-            return
-        names = {item.key: False for item in extraction.nominations}
-        names |= {item.key: True for item in extraction.nominations if item.about}
-        self._mentions.add(chunk, id=id, text=text, names=names)
+        else:
+            self._mentions.add(chunk, id=id, mentions=mentions)
 
     def annotations(self, origin: str) -> dict[int, Extraction]:
         """Return the annotations of an import, by chunk number."""
@@ -408,12 +402,6 @@ def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]
     rest = iter(values)
     while part := list(islice(rest, size)):
         yield part
-
-
-def _places(nominations: Iterable[Nomination]) -> list[int]:
-    """Return the position of each nomination among those of the same key by its chunk; equal ones share a place."""
-    places: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
-    return [places[item.key].setdefault((item.kind, item.name), len(places[item.key])) for item in nominations]
 
 
 def _json(values: Collection[Any] | Mapping[str, Any]) -> str:

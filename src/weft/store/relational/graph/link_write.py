@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from weft.extract.links.page_keys import is_link_key, is_page_key, key_range, stem_range, title_key
 from weft.extract.links.resolution import MAX_CANDIDATES, PageRow
-from weft.graph.entity_resolution import KIND_RANKS, Resolution, vote
+from weft.graph.entity_resolution import Resolution
 from weft.records import Claim, Extraction, Nomination
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, NominationRow, Session
 from weft.store.shared.merging import tie_rank
 from weft.store.shared.page_links import ALIAS_REASON, LinkRow, LinkStatements, derive_statements, link_of_origin
 
@@ -222,9 +222,9 @@ class LinkChanges:
 
     def _write(self, changes: LinkDifferences) -> None:
         at = {"namespace": self._namespace}
-        claims, aliases = (*changes.old_claims, *changes.new_claims), (*changes.old_aliases, *changes.new_aliases)
+        claims = (*changes.old_claims, *changes.new_claims)
         ends = {key for item in claims for key in (item.claim.source, item.claim.target)}
-        numbers = self._db.names.numbers(self._namespace, ends | {alias.key for alias in aliases})
+        numbers = self._db.names.numbers(self._namespace, ends | {alias.key for alias in changes.old_aliases})
         self._db.run_many("delete_claim", [{**at, **_claim_key(item, numbers)} for item in changes.old_claims])
         self._db.run_many(
             "delete_alias",
@@ -244,8 +244,8 @@ class LinkChanges:
                 for item in changes.new_claims
             ],
         )  # fmt: skip
-        rows = [{**at, **_alias_row(a, changes.chunks), "key": numbers[a.key]} for a in changes.new_aliases]
-        self._db.run_many("write_nomination", rows)
+        rows = [_alias_row(alias, changes.chunks[alias.chunk].document) for alias in changes.new_aliases]
+        self._db.names.write_nominations(self._namespace, rows)
 
     # ── lookup of pages (`PageLookup`) ──────────────────────────────────────────────────────────
 
@@ -294,14 +294,9 @@ def _claim_key(item: ClaimOf, numbers: Mapping[str, int | str]) -> dict[str, Any
     return {"chunk": item.chunk, "origin": item.origin, **ends}
 
 
-def _alias_row(alias: AliasOf, chunks: Mapping[int, ChunkRow]) -> dict[str, Any]:
-    item = Nomination(key=alias.key, name=alias.name, kind="anchor", alias_of=alias.alias_of)
-    return {
-        "chunk": alias.chunk, "document": chunks[alias.chunk].document, "origin": alias.origin, "key": item.key,
-        "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind], "type": "",
-        "description": "", "about": False, "alias_of": item.alias_of, "reason": ALIAS_REASON, "extractor": "",
-        "place": None,
-    }  # fmt: skip
+def _alias_row(alias: AliasOf, document: int) -> NominationRow:
+    item = Nomination(key=alias.key, name=alias.name, kind="anchor", alias_of=alias.alias_of, reason=ALIAS_REASON)
+    return NominationRow(alias.chunk, document, alias.origin, False, item)
 
 
 def _batched(values: Sequence[Any]) -> Iterable[list[Any]]:

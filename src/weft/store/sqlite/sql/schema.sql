@@ -210,7 +210,7 @@ CREATE TABLE mention (
     count INTEGER NOT NULL,
     about INTEGER NOT NULL,
     place INTEGER NOT NULL,                -- first 32 bits of the chunk's id: the same tie order in every file
-    sentences INTEGER NOT NULL,            -- bits of the sentences with the name, see `NameCount`
+    sentences INTEGER NOT NULL,            -- bits of the sentences with the name, see `StatedMention`
     PRIMARY KEY (key, about DESC, count DESC, place, chunk)
 ) STRICT, WITHOUT ROWID;
 

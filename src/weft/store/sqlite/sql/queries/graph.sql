@@ -45,29 +45,24 @@ WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
--- `key` is a number; its spelling is not repeated. A nomination that the chunk has already keeps its place and is left as
--- it is. A definition with the description of the title refers to it.
+-- `key` is a number, `code` that of a kind; a name that is the spelling of the key is NULL. A nomination that the chunk has
+-- already keeps its place and is left as it is. A definition with the description of the title refers to it.
 INSERT INTO nomination
     (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
     extractor)
 SELECT
     :chunk, coalesce(
         (SELECT place FROM nomination
-         WHERE chunk = :chunk AND key = :key AND kind = :kind AND name IS nullif(:name, w.spelling) AND +origin = :origin),
+         WHERE chunk = :chunk AND key = :key AND code = :code AND name IS :name AND +origin = :origin),
         (SELECT max(place) + 1 FROM nomination WHERE chunk = :chunk AND key = :key),
-        0
-    ), :namespace, :document, :origin, :key, nullif(:name, w.spelling), CASE :kind
-        WHEN 'phrase' THEN 0 WHEN 'title' THEN 1 WHEN 'definition' THEN 2 WHEN 'quoted' THEN 3 WHEN 'variant' THEN 4
-        WHEN 'abbreviation' THEN 5 WHEN 'heading' THEN 6 WHEN 'link' THEN 7 WHEN 'label' THEN 8 WHEN 'section' THEN 9
-        WHEN 'page' THEN 10 WHEN 'anchor' THEN 11 WHEN 'name' THEN 12 WHEN 'identifier' THEN 13 WHEN 'term' THEN 14
-        WHEN 'metadata' THEN 15 WHEN 'field' THEN 16 WHEN 'given' THEN 17 ELSE :kind
-    END, :vote, :rank, :type, coalesce(
+        :place
+    ), :namespace, :document, :origin, :key, :name, :code, :vote, :rank, :type, coalesce(
         (SELECT place FROM nomination
          WHERE chunk = :chunk AND key = :key AND kind = 'title' AND +origin = '' AND description = :description
-             AND :kind = 'definition' AND :origin = '' AND :description > ''),
+             AND :code = 2 AND :origin = '' AND :description > ''),
         :description
     ), :about, :alias_of, :reason, :extractor
-FROM name AS w WHERE w.number = :key
+WHERE TRUE
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
 -- name: write_new_nomination
@@ -76,12 +71,8 @@ INSERT INTO nomination
     (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
     extractor)
 VALUES (
-    :chunk, :place, :namespace, :document, :origin, :key, nullif(:name, :spelling), CASE :kind
-        WHEN 'phrase' THEN 0 WHEN 'title' THEN 1 WHEN 'definition' THEN 2 WHEN 'quoted' THEN 3 WHEN 'variant' THEN 4
-        WHEN 'abbreviation' THEN 5 WHEN 'heading' THEN 6 WHEN 'link' THEN 7 WHEN 'label' THEN 8 WHEN 'section' THEN 9
-        WHEN 'page' THEN 10 WHEN 'anchor' THEN 11 WHEN 'name' THEN 12 WHEN 'identifier' THEN 13 WHEN 'term' THEN 14
-        WHEN 'metadata' THEN 15 WHEN 'field' THEN 16 WHEN 'given' THEN 17 ELSE :kind
-    END, :vote, :rank, :type, :description, :about, :alias_of, :reason, :extractor
+    :chunk, :place, :namespace, :document, :origin, :key, :name, :code, :vote, :rank, :type, :description, :about,
+    :alias_of, :reason, :extractor
 )
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
