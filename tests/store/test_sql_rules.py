@@ -115,6 +115,7 @@ ONLY_POSTGRES = {
 }
 
 OWN_VALUES = {
+    "write_nomination": "SQLite numbers keys and kinds",
     "search_vector": "each adapter ranks in its own way",
     "search_fact_texts": "each adapter ranks in its own way",
     "search_fact_vectors": "each adapter ranks in its own way",
