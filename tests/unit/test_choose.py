@@ -112,7 +112,7 @@ def test_without_a_graph_nothing_is_cited(store, embedder):
     search = SearchContext(store=store, embedder=embedder, options=options, graph=off)
     result = find(f"who cites {MAGMA}", search)
 
-    assert (result.method, result.choice.rule) == ("mix", "default")
+    assert (result.method, result.choice.rule) == ("hybrid", "default")
     assert result.reason.endswith("; but the graph is switched off")
 
 

@@ -1,13 +1,15 @@
 """Passages of stated neighbours: selection, order, ranks and marks."""
 
+from itertools import pairwise
+
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Filter, GivenFact, Hit
-from weft.search.graph.connected import Connected
-from weft.search.selection import add_connected, cut_hits
+from weft.search.graph.connected import Neighbours, choose_connected
+from weft.search.selection import cut_hits
 from weft.testing import FakeEmbedder
 
 HUB = "Zorblat Engine"
@@ -52,7 +54,7 @@ def open_on(tmp_path):
 
 
 def neighbours(result):
-    return {piece.document.title for piece in result.evidence} & set(NAMES)
+    return {piece.document.title for piece in (*result.evidence, *result.connected)} & set(NAMES)
 
 
 @pytest.mark.parametrize("kind", ["front matter", "wikilinks", "prose", "facts"])
@@ -71,23 +73,25 @@ def test_neighbours_come_back_however_many_there_are(open_on, kind, algorithm):
 def test_a_neighbour_is_marked_with_the_relation_and_the_path(open_on):
     """From the named entity over the stated relation to the citation."""
     result = open_on(15).query(HUB, method="mix")
-    piece = next(piece for piece in result.evidence if piece.document.title in NAMES)
+    piece = result.connected[0]
 
     first, last = piece.graph.path
     assert (first.source, first.type, first.target) == (HUB, "depends_on", piece.document.title)
     assert (last.source, last.target) == (piece.document.title, piece.citation)
-    assert "graph" in piece.channels and piece.graph.hops == 1
+    assert piece.graph.hops == 1 and piece.graph.start == HUB
 
 
 def test_hybrid_hits_keep_their_order_and_none_is_lost(open_on):
-    """Each page is one chunk here, so neighbours come behind them."""
+    """Each page is one chunk here, so neighbours come after them, in a list of their own."""
     engine = open_on(15)
     hybrid = [piece.chunk.id for piece in engine.query(HUB, method="hybrid").evidence]
     mixed = [piece.chunk.id for piece in engine.query(HUB, method="mix").evidence]
 
     assert [id for id in mixed if id in hybrid] == hybrid
-    scores = [piece.score for piece in engine.query(HUB, method="mix").evidence]
-    assert scores == sorted(scores, reverse=True)
+    result = engine.query(HUB, method="mix")
+    for pieces in (result.evidence, result.connected):
+        scores = [piece.score for piece in pieces]
+        assert scores == sorted(scores, reverse=True)
 
 
 def test_neighbours_need_an_answer_and_pass_the_filter(open_on):
@@ -96,7 +100,8 @@ def test_neighbours_need_an_answer_and_pass_the_filter(open_on):
 
     assert engine.query("zebra crossing etiquette", method="mix").evidence == ()
     where = Filter(source_prefix="hub")
-    assert {piece.document.source for piece in engine.query(HUB, method="mix", where=where).evidence} == {"hub.md"}
+    result = engine.query(HUB, method="mix", where=where)
+    assert {piece.document.source for piece in (*result.evidence, *result.connected)} == {"hub.md"}
 
 
 def test_a_higher_minimum_graph_score_never_adds_a_neighbour(open_on):
@@ -107,7 +112,8 @@ def test_a_higher_minimum_graph_score_never_adds_a_neighbour(open_on):
             len(
                 [
                     piece
-                    for piece in engine.query(HUB, method="mix", graph={"min_graph_score": limit}).evidence
+                    for result in [engine.query(HUB, method="mix", graph={"min_graph_score": limit})]
+                    for piece in (*result.evidence, *result.connected)
                     if piece.graph and piece.graph.path[0].type in ("links_to", "depends_on")
                 ]
             )
@@ -123,7 +129,8 @@ def test_memory_search_gives_half_of_its_places_to_hybrid_hits(open_on):
     engine = open_on(15)
     engine.add([Document(source=f"{n}.md", title=f"Ticket {n}", text=f"{HUB} stopped on day {n}.") for n in range(8)])
     hybrid = [piece.chunk.id for piece in engine.query(HUB, method="hybrid", top_k=6).evidence]
-    results = engine.memory_search(HUB, max_results=6)["results"]
+    values = engine.memory_search(HUB, max_results=6)
+    results = [*values["results"], *values["connected"]]
 
     assert len(results) == 6
     assert {*hybrid[:3]} <= {result["chunk"]["id"] for result in results}
@@ -131,92 +138,148 @@ def test_memory_search_gives_half_of_its_places_to_hybrid_hits(open_on):
 
 
 def hits(ids):
-    return [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
+    return tuple(Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1))
 
 
 @pytest.mark.parametrize(
-    ("answer", "connected", "asked", "expected"),
+    ("lists", "shown", "limit", "expected"),
     [
-        ("A1 B1 C1 D1", "", 0, "A1 B1 C1 D1"),
-        ("", "x y z", 0, ""),
-        ("A1 B1 C1 D1", "x y z", 0, "A1 B1 C1 D1 x y"),  # no document is displaced
-        ("A1 B1 A2 C1", "x y z", 0, "A1 B1 x C1 A2 y"),
-        ("A1 A2 B1 B2", "x y z", 0, "A1 A2 B1 x B2 y"),  # the first half keeps two chunks of a document
-        ("A1 B1 A2 C1", "X y Z", 0, "A1 B1 X C1 A2 y"),  # neighbours of pages (X, Z) do not follow behind
-        ("A1 B1 A2 B2 E1", "x y", 0, "A1 B1 x y A2 B2 E1"),
-        ("A1 B1 A2 B2", "x", 0, "A1 B1 A2 x B2"),
-        ("A1", "x y z", 0, "A1 x y"),
-        ("A1 B1 C1 D1", "C1 x y", 0, "A1 B1 C1 D1 x y"),  # C1 was found anyway
-        ("A1 B1 C1 D1", "x y z w", 4, "A1 x B1 y C1 z D1"),
+        (["a b c"], "", 2, "a b"),
+        (["a b c"], "a", 2, "b c"),
+        (["a b c d", "x"], "", 4, "a x b c"),  # one side has one neighbour only
+        (["a b c d", "x y z"], "", 4, "a x b y"),
+        (["a b", "b c"], "", 4, "b a c"),  # a neighbour of both: once, with its better score
+        ([], "", 4, ""),
     ],
 )
-def test_neighbours_take_the_places_of_further_chunks(answer, connected, asked, expected):
-    """With four places; no document and no neighbour that is in the answer loses its rank to another."""
-    found = add_connected(
-        hits(answer.split()),
-        Connected(
-            hits=tuple(hits(connected.split())), asked=asked, due=asked, named=frozenset(connected.lower().split())
-        ),
-        owners={id: id[0] for id in answer.split()},
-        top_k=4,
-    )
+def test_named_entities_bring_their_neighbours_in_turn(lists, shown, limit, expected):
+    """Each entity has its share, and scores fall."""
+    neighbours = Neighbours(by_entity=tuple(hits(ids.split()) for ids in lists))
+    found = choose_connected(neighbours, shown=set(shown.split()), limit=limit)
 
-    assert " ".join(hit.chunk_id for hit in found) == expected
+    assert {hit.chunk_id for hit in found} == set(expected.split())
     assert [hit.rank for hit in found] == list(range(1, len(found) + 1))
     assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)
 
 
-def test_a_third_chunk_of_a_document_leaves_the_first_half():
-    """The best two chunks of a document stay where they are."""
-    found = add_connected(
-        hits("A1 A2 A3 B1 C1 D1".split()),
-        Connected(hits=tuple(hits(["x"]))),
-        owners={"A1": "A", "A2": "A", "A3": "A"},
-        top_k=6,
-    )
-
-    assert [hit.chunk_id for hit in found] == "A1 A2 x B1 C1 D1 A3".split()
+def note(name, *links):
+    links = " ".join(f"See [[{link}]]." for link in links)
+    return Document(source=f"{name}.md", title=name, text=f"# {name}\n\nAll about {name}. {links}", form="markdown")
 
 
-def test_a_page_linked_with_a_found_page_comes_back_if_several_pages_have_its_title(tmp_path):
-    """A glossary entry has the title of the page it sums up, so both pages are entities of their own."""
-    filler = [
-        Document(
-            source=f"tasks/{n}.md", title=f"Task {n}", form="markdown", text=f"Task {n} paints wall {n} for a job."
-        )
-        for n in range(12)
-    ]
-    section = "A finished job is removed after its time to live. " * 40
-    sections = "".join(f"## Part {n}\n\n{section}\n\n" for n in range(3))
-    pages = [
-        Document(source="ttl.md", title="Cleanup", form="markdown", text=f"# Cleanup\n\n{sections}"),
-        Document(
-            source="finalizers.md",
-            title="Finalizers",
-            form="markdown",
-            text="Objects wait for their controllers. See [cleanup](ttl.md).",
-        ),
-        Document(
-            source="glossary/finalizer.md", title="Finalizer", form="markdown", text="A key that delays deletion."
-        ),
-    ]
+def test_what_the_gate_rejects_brings_no_neighbours(tmp_path):
+    """Two notes that link to each other have nothing to do with the third."""
     with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
-        engine.add([*pages, *filler])
-        question = "What holds a finished job back after its time to live?"
-        found, hybrid = (engine.query(question, method=method, top_k=4) for method in ("mix", "hybrid"))
+        engine.add([note("Ochre Ledger"), note("Buffer Stop", "Signal Box"), note("Signal Box", "Buffer Stop")])
+        result = engine.query("Ochre Ledger")
 
-    sources = [piece.document.source for piece in found.evidence]
-    assert "finalizers.md" not in [piece.document.source for piece in hybrid.evidence]
-    assert "finalizers.md" in sources
-    piece = found.evidence[sources.index("finalizers.md")]
-    assert (piece.graph.path[0].source, piece.graph.path[0].type) == ("Cleanup", "linked_from")
+    assert [piece.document.title for piece in result.evidence] == ["Ochre Ledger"]
+    assert result.connected == ()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), count=st.integers(3, 12))
+def test_every_passage_is_relevant_or_connected_to_what_is_named(tmp_path_factory, data, count):
+    """Over random linked notes: only the named note and the notes that links join with it."""
+    names = NAMES[:count]
+    pairs = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=30))
+    asked = data.draw(st.sampled_from(names))
+    links = {name: [other for one, other in pairs if one == name and other != name] for name in names}
+    with open_engine(tmp_path_factory.mktemp("notes") / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add([note(name, *links[name]) for name in names])
+        result = engine.query(asked)
+        relevant = {piece.document.title for piece in engine.query(asked, method="hybrid").evidence}
+
+    near = {other for one, other in pairs if one == asked} | {one for one, other in pairs if other == asked}
+    walked = {piece.document.title for piece in result.evidence if piece.graph is not None}
+    assert {piece.document.title for piece in result.evidence} - walked <= relevant | {asked}
+    assert {piece.document.title for piece in result.connected} <= near - {asked}
+    assert {piece.graph.start for piece in result.connected} <= {asked}
+
+
+@pytest.mark.parametrize("algorithm", ["walk", "expand"])
+def test_max_chunks_limits_what_the_graph_adds(open_on, algorithm):
+    """And at least min(n, 5, max_chunks) neighbours come back."""
+    engine = open_on(12)
+    for limit in (1, 2, 4, 10):
+        result = engine.query(HUB, graph={"algorithm": algorithm, "max_chunks": limit})
+        assert len(result.connected) <= limit
+        assert len(neighbours(result)) >= min(5, limit)
+
+
+def test_two_named_things_share_the_places(open_on):
+    """Six neighbours each: five of each at least."""
+    engine = open_on(0)
+    sides = {"Aster Mill": NAMES[:6], "Borage Press": NAMES[6:12]}
+    engine.add([note(name, *others) for name, others in sides.items()])
+    engine.add([note(name) for name in NAMES[:12]])
+    for question in ("Aster Mill and Borage Press", "compare Aster Mill vs Borage Press"):
+        result = engine.query(question)
+        found = neighbours(result)
+        assert all(len(found & set(others)) >= 5 for others in sides.values())
+        assert {"Aster Mill", "Borage Press"} <= {piece.document.title for piece in result.evidence}
+
+
+@pytest.mark.parametrize("method", ["graph", "mix", "auto"])
+@pytest.mark.parametrize("algorithm", ["walk", "expand", "guided"])
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_stricter_minimum_graph_score_returns_a_subset(tmp_path_factory, method, algorithm, data):
+    """Over random notes with links, fields and mentions."""
+    names = NAMES[:10]
+    pairs = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=20))
+    kinds = data.draw(st.lists(st.sampled_from(["link", "field", "mention"]), min_size=20, max_size=20))
+    texts = {name: [] for name in names}
+    fields = {name: [] for name in names}
+    for (one, other), kind in zip(pairs, kinds, strict=False):
+        if one != other:
+            (fields if kind == "field" else texts)[one].append(f"[[{other}]]" if kind == "link" else other)
+    documents = [
+        Document(
+            source=f"{name}.md",
+            title=name,
+            text=f"{name} is old. " + " ".join(f"It met {other}." for other in texts[name]),
+            form="markdown",
+            metadata={"depends_on": fields[name]} if fields[name] else {},
+        )
+        for name in names
+    ]
+    with open_engine(tmp_path_factory.mktemp("strict") / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(documents)
+        found = []
+        for limit in (0.3, 0.5, 0.7, 0.9, 1.0):
+            result = engine.query(
+                names[0], method=method, top_k=3, graph={"min_graph_score": limit, "algorithm": algorithm}
+            )
+            found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
+
+    assert all(stricter <= looser for looser, stricter in pairwise(found))
+
+
+def test_the_design_with_weighted_scores_keeps_its_arithmetic(tmp_path):
+    """`0.7 · text + 0.3 · trust · graph`, each relative to its best score; 0 for a channel that did not find it."""
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(pages(15, kind="front matter"))
+        asked = {"algorithm": "expand", "fusion": "weighted", "max_chunks": 4}
+        hybrid = {p.chunk.id: p.score for p in engine.query(HUB, method="hybrid", top_k=40, gate=False).evidence}
+        result = engine.query(HUB, method="mix", gate=False, graph=asked)
+
+    best = max(
+        piece.channels["graph"].score for piece in result.evidence + result.connected if "graph" in piece.channels
+    )
+    for piece in (*result.evidence, *result.connected):
+        text = hybrid.get(piece.chunk.id, 0.0) / max(hybrid.values())
+        graph = piece.channels["graph"].score / best if "graph" in piece.channels else 0.0
+        assert piece.score == pytest.approx(0.7 * text + 0.3 * result.graph.trust * graph, abs=1e-9)
+    assert sum("graph" in piece.channels for piece in (*result.evidence, *result.connected)) == 4
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdexyz"), unique=True))
-def test_a_cut_keeps_the_best_half_of_the_text(text, answer):
+def test_a_cut_keeps_what_is_reserved(reserved, answer):
     """In the order of the answer, and no more than requested."""
-    found = [hit.chunk_id for hit in cut_hits(hits(answer), text=hits(text), top_k=4)]
+    kept = [id for id in reserved if id in answer]
+    found = [hit.chunk_id for hit in cut_hits(hits(answer), reserved=kept, top_k=4)]
 
     assert found == [id for id in answer if id in found]
     assert len(found) == min(4, len(answer))
-    assert {*text[:2]} & {*answer} <= {*found}
+    assert {*kept[:4]} <= {*found}

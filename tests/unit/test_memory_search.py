@@ -92,11 +92,11 @@ def test_the_ranked_union_is_cut_where_it_was_asked_for(engine):
     whole, hybrid = engine.query(ASKED, top_k=2), engine.query(ASKED, top_k=2, method="hybrid")
     values = engine.memory_search(ASKED, max_results=2)
 
-    assert len(whole.evidence) > 2
-    found = [piece.chunk.id for piece in hybrid.evidence]
-    added = next(piece.chunk.id for piece in whole.evidence if piece.chunk.id not in found)
-    assert set(ids(values)) == {found[0], added}
-    assert [result["rank"] for result in values["results"]] == [1, 2]
+    assert len(whole.evidence) == 2
+    shown = [result["chunk"]["id"] for result in (*values["results"], *values["connected"])]
+    assert hybrid.evidence[0].chunk.id in shown
+    assert len(shown) == 2
+    assert [result["rank"] for result in values["results"]] == list(range(1, len(values["results"]) + 1))
 
 
 def test_nothing_found_is_an_answer_too(engine):
@@ -144,13 +144,14 @@ def test_what_weak_links_lead_to_is_not_brought_in_where_the_score_is_raised(met
     engine = open_on(pages, search_method=method, search_gate=False)
 
     def brought(score):
-        found = engine.memory_search("Old Mill", min_graph_score=score)["results"]
-        return {result["document"]["title"] for result in found if "graph" in result["channels"]}
+        values = engine.memory_search("Old Mill", min_graph_score=score)
+        found = [*values["results"], *values["connected"]]
+        return {result["document"]["title"] for result in found if result["source"].get("path")}
 
     assert brought(0.3) == set(pages)
-    # A wikilink weighs 8. In `mix`, a text hit of the book is enough to follow its link.
+    # A wikilink weighs 8. In `mix` without the gate, every page is a text result as well.
     assert brought(0.7) == {"Old Mill", "Water Wheel", "Picture Book"} | ({"Tall Ship"} if method == "mix" else set())
-    assert brought(0.9) == {"Old Mill", "Water Wheel"}
+    assert {"Old Mill", "Water Wheel"} <= brought(0.9) <= brought(0.7)
 
 
 # ── the arguments ───────────────────────────────────────────────────────────────────────────────
@@ -346,7 +347,6 @@ def test_without_the_graph_it_is_hybrid_and_with_it_nothing_is_lost(pages, asked
         woven = engine.memory_search(asked, max_results=count)
 
     assert without_times(plain) == without_times(result_to_dict(hybrid))
-    assert {piece.chunk.id for piece in hybrid.evidence} <= {piece.chunk.id for piece in uncut.evidence}
-    assert ids(woven) == [piece.chunk.id for piece in uncut.evidence if piece.chunk.id in ids(woven)]
-    assert len(ids(woven)) == min(count, len(uncut.evidence))
+    assert len(uncut.evidence) <= count
+    assert len(ids(woven)) + len(woven["connected"]) == min(count, len(uncut.evidence) + len(uncut.connected))
     assert {piece.chunk.id for piece in hybrid.evidence[: (count + 1) // 2]} <= {*ids(woven)}

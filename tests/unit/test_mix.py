@@ -7,11 +7,12 @@ from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Hit
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound
+from weft.search.graph.connected import Neighbours
 from weft.search.graph.join import Walked
 from weft.search.graph.trust import MIN_LEADING_TRUST, TRUST_BY_MEANING
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
-from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_hits, count_dropped
+from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Candidates, choose_evidence, count_dropped
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
@@ -24,23 +25,27 @@ def hits(*ids):
     return [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
 
 
+def candidates(**parts):
+    """Return candidates of a mixed search; parts that are not given are empty."""
+    empty = {"fused": (), "kept": (), "text": hits("a"), "walked": Walked(), "neighbours": Neighbours()}
+    return Candidates(**{**empty, "prefers_new": False, **parts})
+
+
 @pytest.mark.parametrize(("trust", "reason"), [(1.0, SAME_DOCUMENT), (TRUST_BY_MEANING, NOT_NAMED)])
 def test_every_chunk_that_is_left_out_has_a_reason(trust, reason):
     """Counted among the first of text and of graph; a chunk both found counts once."""
     walked = Walked(found=GraphFound(hits=tuple(hits("a", "g", "h"))), trust=trust)
 
-    dropped = count_dropped(
-        hits("a", "b"), hits("a", "b", "g"), text=hits("a", "b", "w"), walked=walked, options=SearchOptions(top_k=3)
-    )
+    found = candidates(kept=hits("a", "b", "g"), walked=walked)
+    dropped = count_dropped(hits("a", "b"), found, text=hits("a", "b", "w"), search=context(top_k=3))
 
     assert dropped == {TOO_WEAK: 2, reason: 1}
 
 
 def test_what_comes_behind_was_not_asked_for():
     """Only the first `top_k` count."""
-    assert (
-        count_dropped(hits("a"), hits("a"), text=hits("a", "w"), walked=Walked(), options=SearchOptions(top_k=1)) == {}
-    )
+    found = candidates(kept=hits("a"))
+    assert count_dropped(hits("a"), found, text=hits("a", "w"), search=context(top_k=1)) == {}
 
 
 @pytest.fixture
@@ -110,7 +115,8 @@ def test_the_best_of_the_text_stays_first_where_the_graph_explains_little(tmp_pa
 def test_a_passage_that_the_gate_turned_down_or_the_graph_overrules_is_not_put_first(leads, kept, expected):
     """It is in the answer all the same."""
     walked = Walked(found=GraphFound(hits=tuple(hits("g"))), leads=leads)
-    chosen = choose_hits(hits("g", "t"), hits(*kept), text=hits("t"), walked=walked, search=context(top_k=2))
+    found = candidates(fused=hits("g", "t"), kept=hits(*kept), text=hits("t"), walked=walked)
+    chosen = choose_evidence(found, context(top_k=2))
 
     assert [hit.chunk_id for hit in chosen] == list(expected)
     assert [hit.score for hit in chosen] == sorted([hit.score for hit in chosen], reverse=True)

@@ -44,14 +44,14 @@ def test_a_passage_says_all_that_the_engine_knows_of_it(engine):
     assert first.metadata["document"] == {"source": "theirs", "n": 1}
 
 
-def test_at_most_top_k_passages_where_it_is_given(engine):
-    """Results of the graph count too; the best results are kept."""
-    asked = "what if Old Mill changes"
-    uncut = engine.query(asked, top_k=1).evidence
+def test_connected_passages_follow_at_most_top_k_passages(engine):
+    """They name the entity whose neighbours they describe."""
+    asked = "Mill Race"
+    result, passages = engine.query(asked, top_k=1), find_passages(engine, asked, top_k=1)
 
-    assert len(uncut) > 1
-    assert [passage.id for passage in find_passages(engine, asked, top_k=1)] == [uncut[0].chunk.id]
-    assert len(find_passages(engine, asked)) == len(engine.query(asked).evidence)
+    assert len(result.evidence) == 1 and result.connected
+    assert [passage.id for passage in passages] == [p.chunk.id for p in (*result.evidence, *result.connected)]
+    assert [bool(passage.metadata["neighbour_of"]) for passage in passages] == [False] + [True] * len(result.connected)
 
 
 @pytest.mark.parametrize("question", ["", " \n", None, {"question": "Old Mill"}, 7])

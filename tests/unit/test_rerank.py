@@ -236,7 +236,7 @@ def test_what_the_graph_put_first_is_not_pushed_out_by_a_reader_of_words(chained
     """The second hop shares hardly a word with the question; a reranker that counts words puts it last."""
     reranker = FakeReranker()
     reranked = Engine(chained.settings, database=chained.database, embedder=FakeEmbedder(), reranker=reranker)
-    plain, result = chained.query(HOP, top_k=2), reranked.query(HOP, top_k=2)
+    plain, result = chained.query(HOP, top_k=3), reranked.query(HOP, top_k=3)
     said = {piece.document.title: piece.rerank.score for piece in result.evidence}
 
     assert plain.graph.trust > 0.5

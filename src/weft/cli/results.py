@@ -19,12 +19,16 @@ SNIPPET_CHARACTERS = 420
 
 
 def print_result(result: Result, *, explain: bool, full: bool) -> None:
-    """Print the status of a result and its evidence."""
+    """Print the status of a result, its evidence and the connected passages."""
     out = console()
     print_status(out, result)
     wanted = set(query_terms(result.query))
     for rank, piece in enumerate(result.evidence, start=1):
         _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full)
+    if result.connected:
+        out.print("\n[bold]Connected[/]")
+    for rank, piece in enumerate(result.connected, start=1):
+        _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full, is_connected=True)
     if explain:
         _print_explanation(out, result)
 
@@ -32,7 +36,8 @@ def print_result(result: Result, *, explain: bool, full: bool) -> None:
 def print_status(out: Console, result: Result) -> None:
     """Print the status of a result with its notes, without the evidence."""
     count = len(result.evidence)
-    head = f"{count} result{'s' if count != 1 else ''} · {result.method} · confidence {result.confidence:.2f}"
+    linked = f" and {len(result.connected)} connected" if result.connected else ""
+    head = f"{count} result{'s' if count != 1 else ''}{linked} · {result.method} · confidence {result.confidence:.2f}"
     style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
     is_answered = result.evidence or result.status != "no_match"
     out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if is_answered else "[red]no match[/]")
@@ -49,7 +54,7 @@ def warn_budget(context: Context) -> None:
     say(f"nothing fits into the budget, {context.omitted:,} omitted: raise --budget", err=True)
 
 
-def explain_evidence(piece: Evidence) -> str:
+def explain_evidence(piece: Evidence, *, is_connected: bool = False) -> str:
     """Return one line with the channels that found a chunk, their ranks and scores."""
     names = {"vector": "closest in meaning", "keyword": "keyword match", "graph": "through the graph"}
     measures = {"vector": "cosine", "keyword": "BM25", "graph": "activation"}
@@ -57,6 +62,8 @@ def explain_evidence(piece: Evidence) -> str:
         f"{names.get(channel, channel)} #{hit.rank} ({measures.get(channel, 'score')} {hit.score:.3f})"
         for channel, hit in sorted(piece.channels.items())
     ]
+    if is_connected and piece.graph is not None:
+        parts.insert(0, f"neighbour of {piece.graph.start}")
     parts += [f"rare exact name match: {name}" for name in piece.names]
     if piece.rerank is not None:
         score = "not judged" if piece.rerank.score is None else f"reranker {piece.rerank.score:.3f}"
@@ -112,7 +119,16 @@ def mark(text: str, wanted: set[str]) -> Text:
     return marked
 
 
-def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str], explain: bool, full: bool) -> None:
+def _print_evidence(
+    out: Console,
+    rank: int,
+    piece: Evidence,
+    *,
+    wanted: set[str],
+    explain: bool,
+    full: bool,
+    is_connected: bool = False,
+) -> None:
     where = " › ".join((piece.document.title, *piece.chunk.heading))
     out.print(f"\n[bold]{rank}. {escape(where)}[/]  [cyan]{escape(piece.citation)}[/]  [dim]{piece.score:.3f}[/]")
     text = piece.chunk.text if full else shorten(piece.chunk.text, wanted=wanted)
@@ -121,9 +137,9 @@ def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str
         for part in mark(line, wanted).wrap(out, width):
             out.print(Text("   ") + part if part.plain.strip() else "")
     if explain:
-        out.print(f"   [dim]{escape(explain_evidence(piece))}[/]")
-        if piece.graph is not None and piece.graph.path:
-            out.print(f"   [dim]path: {escape(path_text(piece.graph.path))}[/]")
+        out.print(f"   [dim]{escape(explain_evidence(piece, is_connected=is_connected))}[/]")
+    if (explain or is_connected) and piece.graph is not None and piece.graph.path:
+        out.print(f"   [dim]path: {escape(path_text(piece.graph.path))}[/]")
 
 
 def _print_explanation(out: Console, result: Result) -> None:

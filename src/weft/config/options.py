@@ -125,11 +125,11 @@ class SearchOptions:
     method: Method = "auto"
     """`vector` (alias `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (alias `agentic`), which chooses one."""
     top_k: int = 10
-    """Number of results. With `mix` the graph may add more (docs/graph.md)."""
+    """Maximum number of passages of evidence. Connected passages are a list of their own (docs/graph.md)."""
     pool: int = constant(70)
     """Candidates that each channel fetches before fusion."""
     exact: bool = constant(False)
-    """True: at most `top_k` results; the best half of the text hits is among them."""
+    """True: at most `top_k` passages, connected ones included; they take at most half of the places of evidence."""
     fusion: Fusion = "weighted"
     """`weighted` sums normalised scores; `rrf` is Reciprocal Rank Fusion."""
     vector_weight: float | None = None
@@ -187,8 +187,8 @@ class GraphOptions:
     """With `expand` and `guided`: maximum number of hops, 1 to 3."""
     min_graph_score: float = 0.3
     """Minimum weight/10 of relations to follow; with `walk` also of mentions (docs/graph.md)."""
-    max_chunks: int = 4
-    """With `expand`: maximum number of chunks that the graph adds."""
+    max_chunks: int = 10
+    """Maximum number of connected passages; with `expand` and `guided` of all passages that the graph adds."""
     max_expansions: int = constant(10)
     """With `guided`: maximum number of expansion queries."""
     per_query: int = constant(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from weft.config import ContextOptions
 from weft.context.budget import GRAPH_DIVISOR, cut_to_fit, join_parts, largest_fitting
@@ -15,7 +16,7 @@ UNTYPED = "concept"
 
 _LINE_ENDS = re.compile("[\n\v\f\r\x85\u2028\u2029]+")
 _WEFT_LINE = re.compile(
-    r"^(?=[ \t]*(?:\[(?:Score:|omitted) -?\d|Source: .*:p?\d[\d-]*[ \t]*$"
+    r"^(?=[ \t]*(?:\[(?:Score:|omitted) -?\d|Connected: .* —|Source: .*:p?\d[\d-]*[ \t]*$"
     r"|#{2,3} (?:Related Entities|Knowledge Graph Context|Relevant Relationships|👤 USER|💡 CONTEXT)))",
     re.MULTILINE,
 )
@@ -61,11 +62,12 @@ def build_evidence(
     *,
     count: Callable[[str], int],
     options: ContextOptions,
+    connected: Sequence[Evidence] = (),
     graph: GraphView | None = None,
     block: Callable[[int], Context] | None = None,
 ) -> Context:
     """
-    Return the evidence as text, best first, within `options.budget` tokens by `count`.
+    Return the evidence as text, best first, then the `connected` passages, within `options.budget` tokens by `count`.
 
     A piece that does not fit is omitted; smaller pieces after it may still fit. Only the first piece is cut between
     words instead. The last line gives the number of omitted pieces.
@@ -83,10 +85,11 @@ def build_evidence(
         frame = _build_head(shown, count=count, budget=share, per_entity=options.entity_tokens)
     if block is not None:
         frame = _add_tail(frame, block, budget=min(options.graph_budget, share))
-    whole = _build_body(evidence, frame=frame, count=count, options=options)
-    if not evidence or len(whole.sources) > len(frame.before) + len(frame.after):
+    pieces = [_Piece(piece) for piece in evidence] + [_Piece(piece, is_connected=True) for piece in connected]
+    whole = _build_body(pieces, frame=frame, count=count, options=options)
+    if not pieces or len(whole.sources) > len(frame.before) + len(frame.after):
         return whole
-    alone = _build_body(evidence, frame=_Frame(hidden=frame.total, total=frame.total), count=count, options=options)
+    alone = _build_body(pieces, frame=_Frame(hidden=frame.total, total=frame.total), count=count, options=options)
     return alone if alone.sources else whole
 
 
@@ -98,6 +101,13 @@ def flat(text: str) -> str:
 def quoted(text: str) -> str:
     r"""Return a passage with `\` before each line that imitates Weft's own lines, such as a score or a source."""
     return _WEFT_LINE.sub(r"\\", text)
+
+
+class _Piece(NamedTuple):
+    """A passage of a context."""
+
+    evidence: Evidence
+    is_connected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,22 +155,22 @@ def _entity_block(entity: Entity, *, fits: Callable[[str], bool]) -> str:
 
 
 def _build_body(
-    evidence: Sequence[Evidence], *, frame: _Frame, count: Callable[[str], int], options: ContextOptions
+    pieces: Sequence[_Piece], *, frame: _Frame, count: Callable[[str], int], options: ContextOptions
 ) -> Context:
     parts: list[str] = []
     sources: list[dict[str, str]] = []
     omitted = 0
 
-    def joined(pieces: Sequence[str], left_out: int) -> str:
-        return join_parts([part for part in (frame.head, *pieces, frame.tail) if part], omitted=left_out + frame.hidden)
+    def joined(shown: Sequence[str], left_out: int) -> str:
+        return join_parts([part for part in (frame.head, *shown, frame.tail) if part], omitted=left_out + frame.hidden)
 
-    def fits(pieces: Sequence[str], left_out: int) -> bool:
-        return count(joined(pieces, left_out)) <= options.budget
+    def fits(shown: Sequence[str], left_out: int) -> bool:
+        return count(joined(shown, left_out)) <= options.budget
 
-    for piece in evidence:
-        part = _part(piece, include_source=options.include_sources)
-        if not fits([*parts, part], len(evidence) - len(parts) - 1):
-            part = "" if parts else _cut(piece, fits=lambda cut: fits([cut], len(evidence) - 1), options=options)
+    for piece, is_connected in pieces:
+        part = _part(piece, include_source=options.include_sources, is_connected=is_connected)
+        if not fits([*parts, part], len(pieces) - len(parts) - 1):
+            part = "" if parts else _cut(piece, fits=lambda cut: fits([cut], len(pieces) - 1), options=options)
         if not part:
             omitted += 1
             continue
@@ -172,16 +182,24 @@ def _build_body(
         del parts[-1], sources[-1]
         omitted += 1
     if not fits(parts, omitted):
-        return Context(text="", tokens=count(""), sources=(), omitted=len(evidence) + frame.total)
+        return Context(text="", tokens=count(""), sources=(), omitted=len(pieces) + frame.total)
     text, hidden = joined(parts, omitted), omitted + frame.hidden
     return Context(text=text, tokens=count(text), sources=(*frame.before, *sources, *frame.after), omitted=hidden)
 
 
-def _part(piece: Evidence, *, include_source: bool, text: str | None = None) -> str:
+def _part(piece: Evidence, *, include_source: bool, text: str | None = None, is_connected: bool = False) -> str:
     source = f"Source: {_LINE_ENDS.sub(' ', piece.citation)}\n" if include_source else ""
     where = quoted(" › ".join(flat(part) for part in (piece.document.title, *piece.chunk.heading) if part))
     body = quoted(piece.chunk.text if text is None else text)
-    return f"[Score: {piece.score:.2f}]\n" + (f"{where}\n" if where else "") + f"{body}\n{source}"
+    link = _connection(piece) if is_connected else ""
+    return f"[Score: {piece.score:.2f}]\n{link}" + (f"{where}\n" if where else "") + f"{body}\n{source}"
+
+
+def _connection(piece: Evidence) -> str:
+    """Return the line that says whose neighbour a passage describes: `Connected: Auth Service —uses→ Redis`."""
+    steps = [step for step in piece.graph.path if step.weight] if piece.graph else []
+    ways = "".join(f" —{flat(step.type)}→ {flat(step.target)}" for step in steps)
+    return f"Connected: {flat(steps[0].source)}{ways}\n" if steps else ""
 
 
 def _cut(piece: Evidence, *, fits: Callable[[str], bool], options: ContextOptions) -> str:

@@ -50,6 +50,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "status": result.status,
         "confidence": round(result.confidence, 4),
         "results": [evidence_to_dict(piece, rank) for rank, piece in enumerate(result.evidence, start=1)],
+        "connected": [connected_to_dict(piece, rank) for rank, piece in enumerate(result.connected, start=1)],
         "rejected": rejected
         and {"citation": rejected.citation, "score": round(rejected.score, 6), "reason": rejected.reason},
         "notes": list(result.notes),
@@ -69,7 +70,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
 
 
 def metadata_to_dict(result: Result) -> dict[str, Any]:
-    """Return a result without its evidence as JSON values."""
+    """Return a result without its evidence as JSON values; `connected` is included."""
     return {name: value for name, value in result_to_dict(replace(result, evidence=())).items() if name != "results"}
 
 
@@ -94,7 +95,8 @@ def choice_to_dict(choice: Choice) -> dict[str, Any]:
 
 def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
     """Return one piece of evidence as JSON values."""
-    best = min(piece.channels.items(), key=lambda item: (item[1].rank, item[0]))[0] if piece.channels else "vector"
+    default = "vector" if piece.graph is None else "graph"
+    best = min(piece.channels.items(), key=lambda item: (item[1].rank, item[0]))[0] if piece.channels else default
     return {
         "rank": rank,
         "score": round(piece.score, 6),
@@ -112,6 +114,11 @@ def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
             "score": None if piece.rerank.score is None else round(piece.rerank.score, 6),
         },
     }
+
+
+def connected_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
+    """Return a passage of a stated neighbour as JSON values, with the name of the entity whose neighbour it is."""
+    return {**evidence_to_dict(piece, rank), "neighbour_of": piece.graph.start if piece.graph else ""}
 
 
 def _origin(graph: GraphSource | None) -> dict[str, Any]:

@@ -54,12 +54,13 @@ def build_context(
 def _build(
     result: Result, *, relations: Relations, count: Callable[[str], int], options: ContextOptions, budget: int | None
 ) -> Context:
-    known = result.graph if any(piece.graph is not None for piece in result.evidence) else None
+    pieces = (*result.evidence, *result.connected)
+    known = result.graph if any(piece.graph is not None for piece in pieces) else None
     whole = options if budget is None else replace(options, budget=budget)
     match options.format:
         case "evidence":
             view = GraphView(entities=known.entities, relations=_without_vague(known.relations)) if known else None
-            return build_evidence(result.evidence, count=count, options=whole, graph=view)
+            return build_evidence(result.evidence, connected=result.connected, count=count, options=whole, graph=view)
         case "graph":
             limit = min(options.graph_budget, options.budget) if budget is None else budget
             if known is None:
@@ -67,7 +68,7 @@ def _build(
             return _block(known, relations=relations, count=count, per_entity=options.entity_tokens)(limit)
         case "evidence+graph":
             block = _block(known, relations=relations, count=count, per_entity=options.entity_tokens) if known else None
-            return build_evidence(result.evidence, count=count, options=whole, block=block)
+            return build_evidence(result.evidence, connected=result.connected, count=count, options=whole, block=block)
 
 
 def _block(

@@ -40,7 +40,7 @@ class WeftRetriever(BaseRetriever):
 
     engine: Engine
     top_k: int | None = None
-    """Maximum number of documents."""
+    """Maximum number of documents that answer. Connected passages follow."""
     method: str | None = None
     where: Filter | None = None
 

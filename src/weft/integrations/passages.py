@@ -37,12 +37,13 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
 
 def find_passages(engine: Engine, question: str, *, where: Filter | None = None, **options: Any) -> list[Passage]:
     """
-    Return the passages that answer a question, best first; none if nothing relevant is stored.
+    Return the passages that answer a question, best first, then connected ones; none if nothing relevant is stored.
 
-    `options` override fields of `[search]` for this call. With `top_k` there are at most that many passages.
+    `options` override fields of `[search]` for this call. At most `top_k` passages answer, and at most
+    `graph.max_chunks` are connected; those have `neighbour_of` in their metadata.
     """
     result = engine.query(_read_question(question), where=where, **options)
-    return _to_passages(result, limit=options.get("top_k"))
+    return _to_passages(result)
 
 
 async def find_passages_async(
@@ -50,7 +51,7 @@ async def find_passages_async(
 ) -> list[Passage]:
     """Return the result of `find_passages`, run in a thread."""
     result = await AsyncEngine(engine).query(_read_question(question), where=where, **options)
-    return _to_passages(result, limit=options.get("top_k"))
+    return _to_passages(result)
 
 
 def answer_to_text(values: Mapping[str, Any]) -> str:
@@ -71,10 +72,9 @@ def _read_question(question: Any) -> str:
     return question
 
 
-def _to_passages(result: Result, *, limit: int | None) -> list[Passage]:
-    # The graph may add evidence beyond top_k, but the caller expects at most top_k passages.
-    evidence = result.evidence[:limit]
-    return [_to_passage(result, piece, rank) for rank, piece in enumerate(evidence, start=1)]
+def _to_passages(result: Result) -> list[Passage]:
+    pieces = (*result.evidence, *result.connected)
+    return [_to_passage(result, piece, rank) for rank, piece in enumerate(pieces, start=1)]
 
 
 def _to_passage(result: Result, piece: Evidence, rank: int) -> Passage:
@@ -95,6 +95,7 @@ def _to_passage(result: Result, piece: Evidence, rank: int) -> Passage:
         "channels": found["channels"],
         "graph": graph or None,
         "names": found["names"],
+        "neighbour_of": piece.graph.start if piece.graph and piece in result.connected else None,
         "method": result.method,
         "status": result.status,
         "confidence": round(result.confidence, 4),

@@ -140,6 +140,11 @@ class GraphSource:
     expansion: str = ""
     """Expansion query of the `guided` algorithm."""
 
+    @property
+    def start(self) -> str:
+        """Name of the entity at which the path starts; empty without a path."""
+        return self.path[0].source if self.path else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphContext:
@@ -248,6 +253,9 @@ class Result:
     status: Status
     confidence: float
     evidence: tuple[Evidence, ...]
+    """At most `top_k` passages, best first."""
+    connected: tuple[Evidence, ...] = ()
+    """Passages of stated neighbours of the entities that the question names, best first; none of them is evidence."""
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     degraded: str = ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from weft.extract.names import words
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import FULL_COVERAGE_CONFIDENCE, Verdict, shipped_calibration
-from weft.records import Calibration, Query, Question, Ranking
+from weft.records import Calibration, Hit, Query, Question, Ranking
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
@@ -89,13 +89,18 @@ def confirm_title(verdict: Verdict, question: Question, search: SearchContext) -
     """
     if question.content_terms or not verdict.kept or not question.words:
         return verdict
-    wanted = [word.text for word in question.words]
-    chunks = search.chunks.read([hit.chunk_id for hit in verdict.kept[:MAX_COVERAGE_CHUNKS]]).values()
-    titles = [document.title for document in search.store.documents([chunk.document_id for chunk in chunks])]
-    headings = (*titles, *(chunk.heading[-1] for chunk in chunks if chunk.heading))
-    if not any([word.text for word in words(heading)] == wanted for heading in headings):
+    if not is_heading(verdict.kept, question, search):
         return verdict
     return replace(verdict, status="ok", confidence=max(verdict.confidence, FULL_COVERAGE_CONFIDENCE), reason="")
+
+
+def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -> bool:
+    """Return True if one of the best chunks has the question as the title of its document or as its heading."""
+    wanted = [word.text for word in question.words]
+    chunks = search.chunks.read([hit.chunk_id for hit in hits[:MAX_COVERAGE_CHUNKS]]).values()
+    titles = [document.title for document in search.store.documents([chunk.document_id for chunk in chunks])]
+    headings = (*titles, *(chunk.heading[-1] for chunk in chunks if chunk.heading))
+    return any([word.text for word in words(heading)] == wanted for heading in headings)
 
 
 def keep_meaningful(

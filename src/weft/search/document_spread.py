@@ -1,4 +1,4 @@
-"""Bound on the text hits of one document in an answer, and places for the best documents of each channel."""
+"""Documents of an answer: new ones first, a bound on the hits of one, and places for the best of each channel."""
 
 from __future__ import annotations
 
@@ -13,8 +13,47 @@ from weft.search.chunks import Chunks
 MAX_PER_DOCUMENT = 3
 """Text hits of one document in an answer, as long as other documents have relevant ones."""
 
+NEW_DOCUMENT_TENTHS = 7
+"""
+Tenths of the places of an answer that belong to documents not shown yet.
+
+Chosen in `benchmarks/real/connected.py`: with eight, questions about one document lose more passages than with hybrid.
+"""
+
 LEADING_SHARE = 3
 """One of this many places belongs to the best documents of each text channel (decision 0007)."""
+
+
+def read_owners(hits: Sequence[Hit], *, chunks: Chunks) -> dict[str, str]:
+    """Return the document id of each hit, by chunk id."""
+    known = chunks.read([hit.chunk_id for hit in hits])
+    return {id: chunk.document_id for id, chunk in known.items()}
+
+
+def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
+    """
+    Return the hits with the best ones of the first documents before further ones of these documents.
+
+    Seven of ten places belong to documents that are not shown yet, so the other places go to the best further hits. The
+    order of the documents stays. The scores of all hits that follow are lowered in one proportion, so that they fall.
+    With three places for documents:
+
+        A1 1.00   A2 0.96   B1 0.90   A3 0.90   C1 0.80   D1 0.72    →
+        A1 1.00   B1 0.90   C1 0.80   A2 0.80   A3 0.75   D1 0.60
+    """
+    places, seen = -(-NEW_DOCUMENT_TENTHS * top_k // 10), set[str]()
+    first, others = list[Hit](), list[Hit]()
+    for hit in hits:
+        owner = owners.get(hit.chunk_id, hit.chunk_id)
+        is_new = owner not in seen and len(first) < places
+        (first if is_new else others).append(hit)
+        if is_new:
+            seen.add(owner)
+    if not others or others[0].score <= first[-1].score:
+        return [*first, *others]
+    last, best = first[-1].score, others[0].score
+    factor = last / best if last > 0 else 1.0
+    return [*first, *(Hit(id, rank, min(last, score * factor)) for id, rank, score in others)]
 
 
 def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int, leaders: Collection[str] = ()) -> list[Hit]:

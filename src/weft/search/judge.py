@@ -16,6 +16,7 @@ from weft.search.confidence import (
 )
 from weft.search.graph.join import Joined
 from weft.search.question.absent_names import doubt_absent_names
+from weft.search.question.bare_words import doubt_bare_words
 from weft.search.search_context import SearchContext
 
 
@@ -26,7 +27,9 @@ def judge(query: Query, joined: Joined, search: SearchContext) -> Verdict:
         shown = gated if search.options.gate else keep_all(gated, joined.hits, text=joined.text)
         is_cited = joined.walked.cited is not None
         titled = confirm_title(shown, query.question, search)
-        doubted = titled if is_cited else doubt_absent_names(titled, query.question, search)
+        doubted = titled
+        if not is_cited:
+            doubted = doubt_absent_names(doubt_bare_words(titled, query.question, search), query.question, search)
         if search.graph.confidence == "heuristic":  # the gate's status is kept
             return replace(doubted, confidence=joined.walked.rated)
         return doubted

@@ -13,7 +13,7 @@ from weft.rank.rerank import blend_rerank
 from weft.records import Evidence, Question, RerankedHit, Reranking
 from weft.search.graph.join import add_graph
 from weft.search.search_context import SearchContext
-from weft.search.selection import Selection, choose_hits
+from weft.search.selection import Selection, add_connected, choose_evidence
 
 logger = logging.getLogger(__name__)
 
@@ -80,21 +80,24 @@ def reselect(selection: Selection, opinion: Opinion, search: SearchContext) -> S
     """
     if not opinion.scores:
         return selection
-    blended = blend_rerank(selection.text, scores=opinion.scores, weight=search.rerank.weight)
-    fused = add_graph(blended, selection.walked, rrf_k=search.options.rrf_k, options=search.graph)
-    kept, found = ({hit.chunk_id for hit in hits} for hits in (selection.kept, selection.text))
-    hits = choose_hits(
-        fused,
-        [hit for hit in fused if hit.chunk_id in kept],
-        text=[hit for hit in blended if hit.chunk_id in found],
-        walked=selection.walked,
-        search=search,
+    found = selection.found
+    blended = blend_rerank(found.text, scores=opinion.scores, weight=search.rerank.weight)
+    fused = add_graph(blended, found.walked, rrf_k=search.options.rrf_k, options=search.graph)
+    kept, text = ({hit.chunk_id for hit in hits} for hits in (found.kept, found.text))
+    found = replace(
+        found,
+        fused=fused,
+        kept=[hit for hit in fused if hit.chunk_id in kept],
+        text=[hit for hit in blended if hit.chunk_id in text],
+        leaders=(),
+        prefers_new=False,  # the reranker determines the order
     )
+    hits, connected = add_connected(choose_evidence(found, search), found, search)
     overtaken = {hit.chunk_id for hit in selection.hits} - {hit.chunk_id for hit in hits}
     dropped = Counter(selection.dropped)
     if overtaken:
         dropped[OVERTAKEN] += len(overtaken)
-    return replace(selection, hits=hits, dropped=dict(dropped))
+    return replace(selection, hits=hits, connected=connected, dropped=dict(dropped))
 
 
 def mark_reranked(evidence: Sequence[Evidence], selection: Selection, opinion: Opinion | None) -> list[Evidence]:

@@ -10,6 +10,7 @@ from weft.records import ChannelHit, Evidence, Filter, Hit, Query, Ranking, Reje
 from weft.search.chunks import Chunks
 from weft.search.cite import cite, find_hidden_prefix
 from weft.search.graph.channel import Explain
+from weft.search.graph.connected import explain_hits
 from weft.search.graph.join import Joined
 from weft.search.question.choose_method import Plan
 from weft.search.rerank import Opinion, mark_reranked
@@ -36,14 +37,16 @@ def build_result(
     store, walked = search.store, joined.walked
     with search.stopwatch.stage("read"):
         found = read_evidence(
-            selection.hits,
+            [*selection.hits, *selection.connected],
             joined.rankings,
             store=store,
-            explain=walked.explain,
+            explain=explain_hits(walked, selection.found.neighbours),
             rare_names=joined.rare_names,
             chunks=search.chunks,
         )
-        evidence = mark_reranked(found, selection, opinion)
+        linked = {hit.chunk_id for hit in selection.connected}
+        evidence = mark_reranked([piece for piece in found if piece.chunk.id not in linked], selection, opinion)
+        connected = tuple(piece for piece in found if piece.chunk.id in linked)
         rejected = _read_rejected(verdict, joined.rankings, store=store) if query.terms else None
     degraded = _degraded(query, joined)
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
@@ -56,11 +59,14 @@ def build_result(
         status=status,
         confidence=verdict.confidence,
         evidence=tuple(evidence),
+        connected=connected,
         rejected=rejected,
         notes=(EMPTY.format(store.namespace),) if is_empty else notes,
         degraded="" if is_empty else degraded,
         dropped=selection.dropped,
-        graph=walked.context(evidence, relations=joined.relations) if joined.relations is not None else None,
+        graph=walked.context([*evidence, *connected], relations=joined.relations)
+        if joined.relations is not None
+        else None,
         counts={channel: len(ranking.hits) for channel, ranking in joined.rankings.items()},
         timings=search.stopwatch.spent,
         choice=plan.choice,
@@ -90,8 +96,7 @@ def read_evidence(
     owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
     hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
     citations = {id: cite(document, texts[id], hidden=hidden) for id, document in owners.items()}
-    # A chunk that the walk reached but the graph channel did not return has no path.
-    sources = explain({id: citations[id] for id in found.get("graph", ()) if id in citations})
+    sources = explain(citations) if "graph" in found else {}
     return [
         Evidence(
             chunk=texts[hit.chunk_id],

@@ -2,7 +2,7 @@
 Read path: ranked and explained evidence for a question.
 
     text ─read─→ Question ─choose─→ Plan ─embed─→ Query ─ask channels─→ Rankings ─join graph─→ Joined
-         ─judge─→ Verdict ─select─→ Selection ─(rerank)─→ Selection ─build─→ Result
+         ─judge─→ Verdict ─connect─→ Neighbours ─select─→ Selection ─(rerank)─→ Selection ─build─→ Result
 
 Every stage takes the results of earlier stages and the `SearchContext`. Each stage is timed under its own name.
 """
@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from weft.records import Query, Question, Result
 from weft.search.channels import ask_channels
+from weft.search.graph.connected import Neighbours, find_neighbours
 from weft.search.graph.join import join_graph
 from weft.search.judge import judge
 from weft.search.question.choose_method import Plan, choose_method
@@ -39,7 +40,8 @@ def find(text: str, search: SearchContext) -> Result:
         rankings = ask_channels(query, plan.channels, search)
         joined = join_graph(query, plan, rankings, search)
         verdict = judge(query, joined, search)
-        selection = select_hits(query, joined, verdict, search)
+        neighbours = find_neighbours(query, joined, search) if verdict.kept else Neighbours()
+        selection = select_hits(query, joined, verdict, neighbours, search)
         if reranker is None:
             return build_result(query, plan, joined, verdict, selection, search)
         texts = read_pool(selection, search)

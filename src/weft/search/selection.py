@@ -1,39 +1,45 @@
-"""Selection of the hits of the answer, and the number of omitted hits by reason."""
+"""Selection of the evidence and of the connected passages, and the number of omitted hits by reason."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import zip_longest
+from itertools import chain
 
-from weft.config import SearchOptions
+from weft.graph.expand import FULL_WEIGHT
 from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
-from weft.search.document_spread import find_leaders, spread
-from weft.search.graph.connected import Connected
-from weft.search.graph.join import Joined, Walked
+from weft.search.document_spread import find_leaders, prefer_new_documents, read_owners, spread
+from weft.search.graph.connected import Neighbours, choose_connected
+from weft.search.graph.join import FOLLOWED_GRAPH_SCORE, Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import drop_unsupported
 
 MAX_ADDED_PER_DOCUMENT = 2
-"""Maximum number of chunks of one document that the graph may add to an answer."""
+"""Maximum number of chunks of one document that the graph may add to the evidence."""
+
+POOL_FACTOR = 4
+"""Text hits that compete for the places of the evidence, as a multiple of `top_k`."""
+
+MAX_RIVAL_SHARE = 0.9
+"""Share of the best text score from which a hit of another document makes the first place unclear."""
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
 OTHER_DOCUMENTS = "other documents take its place"
 NO_PLACE = "more results than requested"
 NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
+WEAK_LINK = "a link on the path is below graph.min_graph_score"
 """Reasons for omitted hits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The hits of the answer, and the rankings they were chosen from."""
+class Candidates:
+    """The judged hits from which an answer is chosen."""
 
     fused: Sequence[Hit]
     """The union of text and graph."""
@@ -42,182 +48,190 @@ class Selection:
     text: Sequence[Hit]
     """The hits of the text channels that may be shown, in their order."""
     walked: Walked
+    neighbours: Neighbours
+    prefers_new: bool
+    """True if documents that are not shown yet come first."""
+    leaders: Sequence[str] = ()
+    """The best chunks of the first documents of each text channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The hits of the answer, and the candidates they were chosen from."""
+
+    found: Candidates
     hits: Sequence[Hit]
-    """Hits of the answer."""
+    """Evidence, best first; at most `top_k` hits."""
+    connected: Sequence[Hit]
+    """Passages of stated neighbours that are no evidence, best first."""
     dropped: Mapping[str, int]
     """Number of omitted hits, by reason."""
 
     def pool(self) -> list[Hit]:
-        """Return every hit that may be in the answer, in the order of the union."""
-        ids = {hit.chunk_id for hit in (*self.text, *self.hits)}
-        return [hit for hit in self.fused if hit.chunk_id in ids]
+        """Return every hit that may be evidence, in the order of the union."""
+        ids = {hit.chunk_id for hit in (*self.found.text, *self.hits)}
+        return [hit for hit in self.found.fused if hit.chunk_id in ids]
 
 
-def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchContext) -> Selection:
+def select_hits(
+    query: Query, joined: Joined, verdict: Verdict, neighbours: Neighbours, search: SearchContext
+) -> Selection:
     """Return the hits of the answer, chosen from those that the gate kept."""
     with search.stopwatch.stage("select"):
         walked = joined.walked
-        leaders = find_leaders(query, joined.rankings, chunks=search.chunks, top_k=search.options.top_k)
-        hits = choose_hits(joined.hits, verdict.kept, text=verdict.text, walked=walked, search=search, leaders=leaders)
-        dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, options=search.options)
+        is_mixed = joined.relations is not None and bool(joined.text) and walked.cited is None
+        found = Candidates(
+            fused=joined.hits,
+            kept=verdict.kept,
+            text=verdict.text,
+            walked=walked,
+            neighbours=neighbours,
+            prefers_new=is_mixed and search.graph.fusion == "boost",
+            leaders=find_leaders(query, joined.rankings, chunks=search.chunks, top_k=search.options.top_k),
+        )
+        hits = choose_evidence(found, search)
         if search.embedder and query.vector_weight:
             # A walk from entities close in meaning depends on vectors, so it does not confirm vector hits.
             names = ("keyword", "graph") if walked.trust > TRUST_BY_MEANING else ("keyword",)
             others = [joined.rankings[name] for name in names if name in joined.rankings]
             hits = drop_unsupported(hits, others, chunks=search.chunks, card=search.embedder.card)
-    return Selection(fused=joined.hits, kept=verdict.kept, text=verdict.text, walked=walked, hits=hits, dropped=dropped)
+        hits, connected = add_connected(hits, found, search)
+        dropped = count_dropped([*hits, *connected], found, text=joined.text, search=search)
+    return Selection(found=found, hits=hits, connected=connected, dropped=dropped)
 
 
-def choose_hits(
-    fused: Sequence[Hit],
-    kept: Sequence[Hit],
-    *,
-    text: Sequence[Hit],
-    walked: Walked,
-    search: SearchContext,
-    leaders: Sequence[str] = (),
-) -> list[Hit]:
+def choose_evidence(found: Candidates, search: SearchContext) -> list[Hit]:
     """
-    Return the hits of the answer, in the order of the union.
+    Return the evidence, at most `top_k` hits, by score.
 
-    | hits | in the answer |
+    | hits | in the evidence |
     | --- | --- |
-    | first `top_k` of `text` | always, so the answer may have more than `top_k` hits; three per document (`spread`) |
-    | `leaders`, the best of each channel | in place of the last of these hits |
-    | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
+    | hits of `text` | by their score; with `prefers_new`, new documents have seven of ten places |
+    | graph hits that the gate kept | the same; at most two chunks per document: it must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
+    | the best half of the hybrid results | with `search.exact`, in place of the last of these hits |
 
-    The best text hit stays first if the gate kept it, unless the graph determines the order. Passages of stated
-    neighbours are added to an answer that is not empty. With `search.exact`, the answer is cut at `top_k` hits.
+    The best text hit stays first if the gate kept it, unless the graph determines the order.
     """
+    top_k, chunks, walked = search.options.top_k, search.chunks, found.walked
+    if not walked.found.hits and not found.prefers_new:
+        return spread(found.kept, chunks=chunks, top_k=top_k, leaders=found.leaders)
+    own = spread(found.text, chunks=chunks, top_k=top_k, leaders=found.leaders)
+    likely = {hit.chunk_id for hit in found.kept}
+    text = [hit for hit in found.text[: POOL_FACTOR * top_k] if hit.chunk_id in likely] if found.prefers_new else own
+    passed = likely if walked.trust > TRUST_BY_MEANING or not found.text else set()
+    added = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
+    ids = {hit.chunk_id for hit in text} | _limit_per_document(added, chunks=chunks, count=top_k)
+    chosen = [hit for hit in found.fused if hit.chunk_id in ids]
+    owners = read_owners(chosen, chunks=chunks) if found.prefers_new else {}
+    keeps_first = not walked.leads or (not walked.decides and found.prefers_new and _is_clear(found.text, owners))
+    if found.text and keeps_first and found.text[0].chunk_id in likely:
+        chosen = put_first(chosen, found.text[0].chunk_id)
+    if found.prefers_new:
+        chosen = prefer_new_documents(chosen, owners=owners, top_k=top_k)
+    reserved = [id for id in _best_half(found, search) if id in ids] if search.options.exact else []
+    first = cut_hits(chosen, reserved=reserved, top_k=top_k)
+    return _renumber(_drop_weak(first, found, search))
+
+
+def add_connected(hits: Sequence[Hit], found: Candidates, search: SearchContext) -> tuple[list[Hit], list[Hit]]:
+    """
+    Return the evidence and the connected passages; without evidence there are none.
+
+    At most `graph.max_chunks` passages are connected. With another algorithm than `walk`, the evidence that it added
+    counts as well. `weighted` and `rrf` keep the merging of their designs: only what the algorithm found is connected.
+    With `search.exact`, both lists together have at most `top_k` hits, and the best half of the evidence stays.
+    """
+    options, top_k = search.graph, search.options.top_k
+    shown = {hit.chunk_id for hit in hits}
+    by_text = {hit.chunk_id for hit in found.text}
+    added = [hit.chunk_id for hit in found.walked.found.hits if hit.chunk_id in shown and hit.chunk_id not in by_text]
+    limit = max(0, options.max_chunks - (len(added) if options.algorithm != "walk" else 0)) if hits else 0
+    if options.fusion != "boost" and options.algorithm != "walk":
+        expanded = {hit.chunk_id for hit in found.walked.found.hits}
+        others = [hit for hit in found.kept if hit.chunk_id in expanded and hit.chunk_id not in {*shown, *by_text}]
+        connected = _drop_weak(others[:limit], found, search)
+    else:
+        connected = [
+            hit
+            for hit in choose_connected(found.neighbours, shown=shown, limit=limit)
+            if found.neighbours.weights[hit.chunk_id] >= FULL_WEIGHT * options.min_graph_score
+        ]
+    evidence = list(hits)
+    if search.options.exact and len(evidence) + len(connected) > top_k:
+        count = max(top_k // 2, top_k - len(evidence))
+        connected = connected[:count]
+        evidence = cut_hits(
+            evidence, reserved=[id for id in _best_half(found, search) if id in shown], top_k=top_k - len(connected)
+        )
+    return _renumber(evidence), _renumber(connected)
+
+
+def _best_half(found: Candidates, search: SearchContext) -> list[str]:
+    """Return the chunk ids of the best half of the hybrid results."""
     top_k = search.options.top_k
-    pick = partial(spread, chunks=search.chunks, top_k=top_k, leaders=leaders)
-    chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k, pick=pick)
-    known = search.chunks.read([hit.chunk_id for hit in chosen]) if walked.connected.hits else {}
-    owners = {id: chunk.document_id for id, chunk in known.items()}
-    hits = add_connected(chosen, walked.connected, owners=owners, top_k=top_k)
-    return cut_hits(hits, text=pick(text), top_k=top_k) if search.options.exact else hits
+    own = spread(found.text, chunks=search.chunks, top_k=top_k, leaders=found.leaders)
+    return [hit.chunk_id for hit in own[: (top_k + 1) // 2]]
 
 
-def _choose(
-    fused: Sequence[Hit],
-    kept: Sequence[Hit],
-    *,
-    text: Sequence[Hit],
-    walked: Walked,
-    chunks: Chunks,
-    top_k: int,
-    pick: Callable[[Sequence[Hit]], list[Hit]],
-) -> list[Hit]:
-    if not walked.found.hits:
-        return pick(kept)
-    own = {hit.chunk_id for hit in pick(text)}
-    likely = {hit.chunk_id for hit in kept}
-    passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
-    found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
-    if found:
-        chunks.read([*own, *found[:top_k]])  # one read for nearly all hits of the answer
-    shown = own | _limit_per_document(found, chunks=chunks, count=top_k)
-    chosen = [hit for hit in fused if hit.chunk_id in shown]
-    is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
-    return put_first(chosen, text[0].chunk_id) if is_first else chosen
+def _is_clear(text: Sequence[Hit], owners: Mapping[str, str]) -> bool:
+    """Return True if no hit of another document comes near the best text hit."""
+    first = owners.get(text[0].chunk_id) if text else None
+    other = next((hit for hit in text if owners.get(hit.chunk_id, first) != first), None)
+    return other is None or other.score < MAX_RIVAL_SHARE * text[0].score
 
 
-def cut_hits(hits: Sequence[Hit], *, text: Sequence[Hit], top_k: int) -> list[Hit]:
-    """
-    Return at most `top_k` hits in their order; `text` is the answer without the graph.
-
-    The best half of the text hits stays. The hits that the graph added get the other places, then further text hits.
-    """
-    best = [hit.chunk_id for hit in text[: (top_k + 1) // 2]]
-    further = {hit.chunk_id for hit in text[:top_k]}
+def cut_hits(hits: Sequence[Hit], *, reserved: Sequence[str], top_k: int) -> list[Hit]:
+    """Return the first `top_k` hits; `reserved` ones, best first, are in place of the last of the others."""
+    must = set(reserved[:top_k])
     ids = [hit.chunk_id for hit in hits]
-    kept = [id for id in ids if id in best]
-    others = sorted((id for id in ids if id not in best), key=lambda id: id in further)  # stable
-    chosen = {*kept, *others[: top_k - len(kept)]}
+    free = [id for id in ids if id not in must][: top_k - len(must)]
+    chosen = must.union(free)
     return [hit for hit in hits if hit.chunk_id in chosen]
 
 
-def add_connected(hits: Sequence[Hit], connected: Connected, *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
+def _drop_weak(hits: Sequence[Hit], found: Candidates, search: SearchContext) -> list[Hit]:
     """
-    Return the answer with the best passages of stated neighbours; an empty answer stays empty.
+    Return the hits without those that only a path with a weak link brought.
 
-    They get half of the `top_k` places, or `top_k` − 1 if the question asks for their relation, even if all are in one
-    document. A neighbour of a clear name that is in the answer already keeps its rank and takes one of these places.
-    `owners` are the document ids by chunk. With `top_k` = 6, neighbours n, and hits named after their documents:
-
-        A1 B1 A2 | n1 C1 n2 | A3 B2 n3      they take the places of further chunks of documents, which move behind;
-                                            further neighbours of names follow, those of pages are left out
-        A1 n1 B1 n2 A2 n3 …                 the question asks for the relation: they alternate with the hits that
-                                            follow the last such neighbour
+    The threshold applies after the selection. So a stricter one returns a subset.
     """
-    if not hits or not connected.hits:
+    least = FULL_WEIGHT * search.graph.min_graph_score
+    by_text = {hit.chunk_id for hit in found.text}
+    doubtful = [hit.chunk_id for hit in hits if hit.chunk_id not in by_text]
+    if not doubtful or found.walked.cited is not None or least <= FULL_WEIGHT * FOLLOWED_GRAPH_SCORE:
         return list(hits)
-    known = {hit.chunk_id for hit in hits}
-    missing = sum(hit.chunk_id not in known for hit in connected.hits[: connected.asked])
-    present = sum(hit.chunk_id in known for hit in connected.hits[: connected.due])
-    places = max(top_k // 2 - present, min(missing, top_k - 1 - connected.asked + missing), 0)
-    added = [hit for hit in connected.hits if hit.chunk_id not in known][:places]
-    if connected.asked:
-        asked = {hit.chunk_id for hit in connected.hits[: connected.asked]}
-        last = max((place for place, hit in enumerate(hits[:top_k]) if hit.chunk_id in asked), default=0)
-        pairs = zip_longest((hit for hit in added if hit.chunk_id in connected.named), hits[last + 1 :])
-        merged = [*hits[: last + 1], *(hit for pair in pairs for hit in pair if hit)]
-    else:
-        merged = _replace_repeated(hits, added, named=connected.named, owners=owners, top_k=top_k)
-    return _renumber(merged, known=known)
+    weights = found.walked.found.weakest_links(doubtful)
+    stated = found.neighbours.weights
+    weak = {id for id in doubtful if max(weights.get(id, 0.0), stated.get(id, 0.0)) < least}
+    return [hit for hit in hits if hit.chunk_id not in weak]
 
 
-def _replace_repeated(
-    hits: Sequence[Hit], added: Sequence[Hit], *, named: Collection[str], owners: Mapping[str, str], top_k: int
-) -> list[Hit]:
-    """
-    Return the hits with further chunks of documents among the first `top_k` replaced and put behind.
-
-    The first half keeps two chunks of each document, the second half one. Added hits without a place follow if they are
-    `named`.
-    """
-    first, seen, repeated = list(hits[:top_k]), Counter[str](), list[int]()
-    for place, hit in enumerate(first):
-        owner = owners.get(hit.chunk_id, hit.chunk_id)
-        seen[owner] += 1
-        if seen[owner] > (1 if place >= top_k // 2 else 2):
-            repeated.append(place)
-    taken = repeated[max(0, len(repeated) - len(added)) :]
-    for place, hit in zip(taken, added, strict=False):
-        first[place] = hit
-    waiting, free = added[len(taken) :], top_k - len(first)
-    last = [hit for hit in waiting[free:] if hit.chunk_id in named]
-    return [*first, *waiting[:free], *(hits[place] for place in taken), *hits[top_k:], *last]
-
-
-def _renumber(hits: Sequence[Hit], *, known: Collection[str]) -> list[Hit]:
-    """Return the hits with ranks in this order, and scores that never rise; new hits get the score before them."""
-    numbered = list[Hit]()
-    for rank, hit in enumerate(hits, start=1):
-        before = numbered[-1].score if numbered else hit.score
-        numbered.append(Hit(hit.chunk_id, rank, min(before, hit.score) if hit.chunk_id in known else before))
-    return numbered
+def _renumber(hits: Sequence[Hit]) -> list[Hit]:
+    return [Hit(id, rank, score) for rank, (id, _, score) in enumerate(hits, start=1)]
 
 
 def count_dropped(
-    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, options: SearchOptions
+    shown: Sequence[Hit], found: Candidates, *, text: Sequence[Hit], search: SearchContext
 ) -> dict[str, int]:
     """Return, by reason, how many of the first `top_k` text hits and graph hits are not in the answer."""
-    top_k = options.top_k
-    passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
+    top_k, walked = search.options.top_k, found.walked
+    passed, present = ({hit.chunk_id for hit in hits} for hits in (found.kept, shown))
     by_text = {hit.chunk_id for hit in text[:top_k]}
-    first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
+    first = dict.fromkeys(hit.chunk_id for hit in chain(text[:top_k], walked.found.hits[:top_k]))
+    is_full = len(shown) >= top_k
     reasons = Counter[str]()
-    for id in first:
+    for id in (id for id in first if id not in present):
         if id not in passed:
             reasons[TOO_WEAK] += 1
-        elif id not in shown and options.exact and len(chosen) == top_k:
-            reasons[NO_PLACE] += 1
-        elif id not in shown and id in by_text:
-            reasons[OTHER_DOCUMENTS] += 1
-        elif id not in shown:
-            reasons[SAME_DOCUMENT if walked.trust > TRUST_BY_MEANING else NOT_NAMED] += 1
+        elif id in by_text:
+            reasons[OTHER_DOCUMENTS if found.prefers_new or not walked.found.hits else NO_PLACE] += 1
+        elif walked.trust <= TRUST_BY_MEANING and found.text:
+            reasons[NOT_NAMED] += 1
+        elif search.graph.min_graph_score > FOLLOWED_GRAPH_SCORE and not is_full:
+            reasons[WEAK_LINK] += 1
+        else:
+            reasons[NO_PLACE if is_full else SAME_DOCUMENT] += 1
     return dict(reasons)
 
 

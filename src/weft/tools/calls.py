@@ -82,10 +82,11 @@ def to_json(value: Any) -> str:
 
 
 def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of passages and facts for a question."""
+    """Return a page of passages, connected ones last, and facts for a question."""
     arguments = {name: value for name, value in values.items() if name != "cursor"}
     found = engine.memory_search(**arguments)
-    results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
+    passages = [*found["results"], *found["connected"]]
+    results, cursor = cut_page([_result_to_dict(item) for item in passages], cursor=values.get("cursor", ""))
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
     context = found["context"]
     if values.get("cursor"):  # facts and context are part of the first page only
@@ -245,7 +246,7 @@ def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return documents for a question in the format of connector clients."""
     found = answerable(engine).query(values["query"])
-    documents = {piece.document.id: piece.document for piece in found.evidence}
+    documents = {piece.document.id: piece.document for piece in (*found.evidence, *found.connected)}
     results = [{"id": d.id, "title": d.title, "url": url_of(d)} for d in documents.values()]
     return {"results": results, **({"degraded": found.degraded} if found.degraded else {})}
 
@@ -364,6 +365,7 @@ def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
         "startLine": chunk["start_line"],
         "endLine": chunk["end_line"],
         "source": result["source"],
+        **({"neighbourOf": result["neighbour_of"]} if "neighbour_of" in result else {}),
     }
 
 

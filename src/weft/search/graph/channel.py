@@ -12,10 +12,11 @@ from typing import NamedTuple, TypeAlias
 from weft.config import GraphOptions
 from weft.errors import ModelError
 from weft.extract.statements import inverse, spellings
-from weft.graph.expand import Neighbour, graph_score, neighbourhood
+from weft.graph.expand import FULL_WEIGHT, Neighbour, graph_score, neighbourhood
 from weft.graph.guided_expansion import expansion_queries
 from weft.rank.fuse import order
 from weft.records import Entity, GraphSource, Hit, PathStep, Question, Relation
+from weft.search.graph.link_weights import weakest_links
 from weft.search.graph.relations import Relations, strongest_first
 from weft.search.graph.walk import Walk, walk
 from weft.search.question.entities import Seed
@@ -50,6 +51,8 @@ class GraphFound:
     own: tuple[Hit, ...] = ()
     """The seeds' own chunks, if the algorithm leaves them out of `hits`. Agreement with the text needs them."""
     explain: Explain = field(default=lambda citations: {})
+    weakest_links: Callable[[Collection[str]], Mapping[str, float]] = field(default=lambda ids: {})
+    """Takes ids of chunks; returns the weight of the weakest link on the path to each, 1 to 10."""
     answers: bool = False
     """True if an entity of the question has a relation that the question asks for."""
     degraded: str = ""
@@ -70,7 +73,10 @@ def search_graph(
             known = {seed.entity.id: seed.entity.name for seed in seeds}
             explain = partial(explain_walk, state, known=known)
             return GraphFound(
-                hits=_filtered(hits, search, count=search.pool_size), explain=explain, answers=state.answers
+                hits=_filtered(hits, search, count=search.pool_size),
+                explain=explain,
+                weakest_links=partial(weakest_links, state),
+                answers=state.answers,
             )
         case "expand":
             return _expand(seeds, search, relations=relations)
@@ -173,7 +179,8 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
                 path = (*_named_path(neighbour, names=names), end)
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=path)
     hits = _filtered(order(scores), search, count=options.max_chunks)
-    return GraphFound(hits=hits, own=_own_chunks(seeds, relations=relations), explain=explain_sources(sources))
+    own = _own_chunks(seeds, relations=relations)
+    return GraphFound(hits=hits, own=own, explain=explain_sources(sources), weakest_links=_weakest_steps(sources))
 
 
 def _own_chunks(seeds: Sequence[Seed], *, relations: Relations) -> tuple[Hit, ...]:
@@ -209,7 +216,9 @@ def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
                     path=(*suggested.path, end),
                     expansion=suggested.query,
                 )
-    return GraphFound(hits=tuple(order(scores)), explain=explain_sources(sources))
+    return GraphFound(
+        hits=tuple(order(scores)), explain=explain_sources(sources), weakest_links=_weakest_steps(sources)
+    )
 
 
 class _Suggested(NamedTuple):
@@ -279,6 +288,12 @@ def _filtered(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tupl
 def explain_sources(sources: Mapping[str, GraphSource]) -> Explain:
     """Return an explainer for these sources; each path ends at its citation."""
     return lambda citations: {id: _cited(sources[id], end) for id, end in citations.items() if id in sources}
+
+
+def _weakest_steps(sources: Mapping[str, GraphSource]) -> Callable[[Collection[str]], Mapping[str, float]]:
+    """Return a function of chunk ids: the smallest weight of the relations on the path to each."""
+    weights = {id: min((s.weight for s in source.path if s.weight), default=0.0) for id, source in sources.items()}
+    return lambda ids: {id: weights[id] or FULL_WEIGHT for id in ids if id in weights}
 
 
 def _cited(source: GraphSource, citation: str) -> GraphSource:

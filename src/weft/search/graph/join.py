@@ -10,11 +10,10 @@ from weft.config import GraphOptions
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
-from weft.records import Evidence, GraphContext, GraphSource, Hit, Query, Question, Ranking
+from weft.records import Evidence, GraphContext, Hit, Query, Question, Ranking
 from weft.search.channels import Rankings, fuse_text
 from weft.search.confidence import min_relevant_cosine
-from weft.search.graph.channel import GraphFound, explain_sources, relations_between, search_graph
-from weft.search.graph.connected import Connected, find_connected
+from weft.search.graph.channel import GraphFound, relations_between, search_graph
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
 from weft.search.link_lists import demote_link_lists
@@ -32,6 +31,14 @@ MAX_ENTITIES = 12
 
 MAX_NEAR_CHUNKS = 20
 """Number of nearest chunks whose entities may be seeds if the question names no entity."""
+
+FOLLOWED_GRAPH_SCORE = 0.3
+"""
+Largest `graph.min_graph_score` that the walk itself applies.
+
+A larger one removes passages from the answer afterwards. Without the weak links the walk would find other passages, and
+a stricter threshold would add some.
+"""
 
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
@@ -52,28 +59,8 @@ class Walked:
     """The answer to a citation question; it needs no agreement with the text."""
     leads: bool = True
     """True if a graph hit may be placed before the best text hit."""
-    connected: Connected = field(default_factory=Connected)
-    """Passages of the stated neighbours of named entities."""
-
-    def ranking(self) -> Ranking:
-        """Return the hits of the graph channel, then the passages of stated neighbours that it did not find."""
-        hits = self.found.hits
-        known, last = {hit.chunk_id for hit in hits}, hits[-1].score if hits else 1.0
-        others = [hit for hit in self.connected.hits if hit.chunk_id not in known]
-        added = [Hit(id, rank, last * score) for rank, (id, _, score) in enumerate(others, start=len(hits) + 1)]
-        return Ranking(hits=(*hits, *added))
-
-    def explain(self, citations: Mapping[str, str]) -> dict[str, GraphSource]:
-        """
-        Return the path to each chunk: a relation of a named entity, else the path of the algorithm.
-
-        If the question names no entity, a link from a page of the answer explains more than that path.
-        """
-        stated = explain_sources(self.connected.sources)(citations)
-        found = self.found.explain(citations)
-        certain = self.connected.named if any(seed.words for seed in self.seeds) else stated.keys()
-        kept = {id for id, source in found.items() if source.expansion or id not in certain}
-        return {**stated, **{id: source for id, source in found.items() if id in kept or id not in stated}}
+    decides: bool = False
+    """True if it may even if the best text hit is clearly the best: the graph knows what the text cannot say."""
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -130,21 +117,15 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
         rare_names = _find_rare_names(query.question, plan, search)
         text = fuse_text(query, found.kept, search, is_single=len(plan.channels) == 1, rare_names=rare_names)
         walked = weigh_graph(walked, text, store=search.store, options=search.graph)
+        is_reordered = len(plan.channels) > 1 and walked.cited is None  # scores of a single channel stay unchanged
+        if is_reordered and search.graph.fusion != "boost":
+            [text] = demote_link_lists([text], search)
         hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
-        if len(plan.channels) > 1 and walked.cited is None:  # scores of a single channel stay unchanged
+        if is_reordered and search.graph.fusion == "boost":
             text, hits = demote_link_lists([text, hits], search)
-    complete = {**rankings, **found.complete}
-    is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
-    if relations is not None and search.graph.enabled and walked.cited is None and not is_refused:
-        with search.stopwatch.stage("connect"):
-            connected = find_connected(
-                query, walked.seeds, text, search, relations=relations, vector=found.kept.get("vector")
-            )
-            walked = replace(walked, connected=connected)
-            rankings["graph"] = walked.ranking()
     return Joined(
         rankings=rankings,
-        complete=complete,
+        complete={**rankings, **found.complete},
         text=text,
         hits=hits,
         walked=walked,
@@ -195,6 +176,8 @@ def walk_graph(
         )
     has_failed = query.vector is None and bool(query.degraded)  # the embedder failed: do not call it again
     models = replace(search, embedder=None) if has_failed else search
+    if options.min_graph_score > FOLLOWED_GRAPH_SCORE:  # the selection applies the rest of the threshold
+        models = replace(models, graph=replace(options, min_graph_score=FOLLOWED_GRAPH_SCORE))
     found = search_graph(query.question, seeds, models, relations=relations)
     return Walked(found=found, seeds=seeds, trust=trust, rated=rated)
 
@@ -242,7 +225,7 @@ def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: StoreReader, opti
     | an entity has a relation that the question asks for | at least 0.5 | yes |
     | no chunk contains the names of the question, such as aliases | 1: the text cannot agree | yes |
     | an entity is known only from facts | as measured | yes |
-    | otherwise | as measured | from trust 0.35 on |
+    | otherwise | as measured | from trust 0.35 on, unless the best text hit is clearly the best |
     """
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
@@ -252,8 +235,8 @@ def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: StoreReader, opti
     is_unwritten = agreed < (1.0 if is_from_facts else ANSWERED) and _are_unwritten(walked.seeds, store=store)
     agreed = 1.0 if is_unwritten else max(agreed, ANSWERED * answers)
     trust = walked.trust * agreed
-    leads = trust >= MIN_LEADING_TRUST or answers or is_unwritten or is_from_facts or options.fusion != "boost"
-    return replace(walked, trust=trust, leads=leads)
+    decides = answers or is_unwritten or is_from_facts or options.fusion != "boost"
+    return replace(walked, trust=trust, leads=decides or trust >= MIN_LEADING_TRUST, decides=decides)
 
 
 def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:

@@ -89,6 +89,8 @@ def choose_method(question: Question, search: SearchContext) -> Plan:
             case "graph":
                 with search.store.reading():
                     return Plan(method="graph", cited=_cite(question, search) or _cite_concepts(question, search))
+            case "mix" if not search.graph.enabled:
+                return Plan(method="hybrid", reason=NO_GRAPH)
             case "mix":
                 return Plan(method="mix", cited=_cite(question, search))
             case method:
@@ -118,14 +120,18 @@ def _choose(question: Question, search: SearchContext) -> Plan:
     elif "overview" in rules and seen.overview:
         rule = "overview"
     plan = _plan(rule, seen, cited=cited, named=named)
-    is_graph_missing = plan.method == "mix" and not search.graph.enabled
-    return replace(plan, reason=f"{plan.reason}; but {NO_GRAPH}") if is_graph_missing else plan
+    return _without_graph(plan) if not search.graph.enabled else plan
 
 
 def _plan(rule: str, seen: Features, *, cited: Cited | None, named: tuple[Seed, ...] | None = None) -> Plan:
     reason = REASONS[rule].format(citation=seen.citation.replace("_", " "))
     choice = Choice(rule=rule, features=seen)
     return Plan(method=METHODS[rule], reason=reason, choice=choice, cited=cited, named=named)
+
+
+def _without_graph(plan: Plan) -> Plan:
+    """Return the plan with `hybrid` in place of `mix`."""
+    return replace(plan, method="hybrid", reason=f"{plan.reason}; but {NO_GRAPH}") if plan.method == "mix" else plan
 
 
 def _cite(question: Question, search: SearchContext) -> Cited | None:

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { address, announce, count, el, link, percent, plural, replace, short } from "./dom.js";
-import { evidenceList } from "./evidence.js";
+import { connectedSection, evidenceList } from "./evidence.js";
 import { factList } from "./facts.js";
 import { filterFields, filterSummary, readFilters, toFields } from "./filters.js";
 import { Graph } from "./graph.js";
@@ -102,6 +102,7 @@ async function find(question, box, { filters, gate }) {
     { class: "found" },
     verdict(answer, { seconds, gate, filters }),
     answer.results.length ? evidenceList(answer) : rejected(answer, question, filters),
+    connectedSection(answer),
   );
   const facts = answer.facts?.facts ?? [];
   if (facts.length) {
@@ -204,7 +205,7 @@ function rejected(answer, question, filters) {
 /** Draw the entities of the results, then the neighbours of the first one. */
 async function drawGraph(graph, answer, side) {
   const context = answer.graph_context;
-  const paths = answer.results.flatMap((result) => result.source.path ?? []).filter((step) => step.weight > 0);
+  const paths = [...answer.results, ...answer.connected].flatMap((result) => result.source.path ?? []).filter((step) => step.weight > 0);
   for (const entity of context?.entities ?? []) graph.add(entity);
   for (const step of paths) [step.source, step.target].forEach((name) => graph.points.has(name) || graph.add({ name }));
   for (const relation of [...(context?.relationships ?? []), ...paths]) graph.relate(relation);

@@ -13,8 +13,24 @@ const CHANNEL_LABELS = {
 
 /** Return the evidence as a list with arrow-key navigation. */
 export function evidenceList(answer) {
-  const list = el("ol", { class: "evidence", "aria-label": "Evidence" });
-  for (const result of answer.results) list.append(el("li", {}, card(result, answer)));
+  return passageList(answer.results, answer, "Evidence");
+}
+
+/** Return a section with the passages of stated neighbours; null without any. */
+export function connectedSection(answer) {
+  if (!answer.connected.length) return null;
+  return el(
+    "section",
+    { class: "connected", "aria-labelledby": "connected" },
+    el("h2", { id: "connected" }, "Connected"),
+    el("p", { class: "quiet" }, "Passages about stated neighbours of what the question names."),
+    passageList(answer.connected, answer, "Connected passages"),
+  );
+}
+
+function passageList(results, answer, label) {
+  const list = el("ol", { class: "evidence", "aria-label": label });
+  for (const result of results) list.append(el("li", {}, card(result, answer)));
   const cards = [...list.querySelectorAll("article")];
   list.addEventListener("keydown", (event) => {
     const at = cards.indexOf(event.target);
@@ -41,7 +57,7 @@ export function evidenceList(answer) {
 
 function card(result, answer) {
   const { chunk, document: source, rank } = result;
-  const id = `why-${rank}`;
+  const id = result.neighbour_of ? `why-connected-${rank}` : `why-${rank}`;
   const reasons = el("div", { class: "reasons", id, hidden: true });
   const why = el(
     "button",
@@ -76,8 +92,13 @@ function card(result, answer) {
         ),
         link("document", place, { class: "citation", title: result.citation }, short(result.citation)),
       ),
-      el("span", { class: "score", title: "Fused score" }, digits(result.score)),
+      el(
+        "span",
+        { class: "score", title: result.neighbour_of ? "Score of the connection" : "Fused score" },
+        digits(result.score),
+      ),
     ),
+    result.neighbour_of ? pathway(result.source, answer)[0] : null,
     folded(text),
     el(
       "footer",
@@ -168,7 +189,9 @@ function explain(result, answer) {
     el(
       "p",
       { class: "quiet" },
-      `Fused score ${digits(result.score)}; best rank in channel ${result.source.type}. `,
+      result.neighbour_of
+        ? `Neighbour of ${result.neighbour_of}; score of the connection ${digits(result.score)}. `
+        : `Fused score ${digits(result.score)}; best rank in channel ${result.source.type}. `,
       `Method ${answer.method}: ${answer.reason || "as requested"}.`,
     ),
   ]
