@@ -13,6 +13,7 @@ The memory has sessions of $WEFT_DATA/longmemeval-open as conversations. The pro
 
 `useless` is the share of prompts with an addition that has no useful passage; `missed` is the share of questions
 without a useful passage. The label of turns is strict: a passage of another person about the same subject is useless.
+Sessions that share turns with another one are left out as running sessions.
 Questions of even lines are those on which the rules were chosen; odd lines are the report.
 """
 
@@ -65,16 +66,24 @@ def iter_prompts(folder: Path, sessions: set[str]) -> Iterator[Prompt]:
             together[session] |= case.sessions
     for case in cases[:PROMPTS]:
         yield Prompt(kind="question", text=case.question, useful=case.sessions, is_even=case.is_even)
-    found = 0
-    for number, document in enumerate(iter_conversations(folder)):
-        turns = _TURN.findall(document.text) if document.source in sessions else []
-        if turns and found < PROMPTS:
-            found += 1
-            useful = frozenset(together[document.source] - {document.source})
-            text = turns[len(turns) // 2]
-            yield Prompt(kind="turn", text=text, useful=useful, session=document.source, is_even=number % 2 == 0)
+    yield from _iter_turns(folder, sessions, together)
     for number, line in enumerate(COMMANDS.read_text("utf-8").splitlines()[:PROMPTS]):
         yield Prompt(kind="command", text=line, useful=frozenset(), is_even=number % 2 == 0)
+
+
+def _iter_turns(folder: Path, sessions: set[str], together: dict[str, set[str]]) -> Iterator[Prompt]:
+    """Yield a turn of each session. Some sessions of the set share turns; a turn that occurs twice is left out."""
+    turns = {d.source: _TURN.findall(d.text) for d in iter_conversations(folder) if d.source in sessions}
+    counts = Counter(turn for found in turns.values() for turn in set(found))
+    number = 0
+    for source, found in turns.items():
+        single = [turn for turn in found if counts[turn] == 1]
+        if single and len(single) == len(found) and number < PROMPTS:
+            number += 1
+            useful = frozenset(together[source] - {source})
+            yield Prompt(
+                kind="turn", text=single[len(single) // 2], useful=useful, session=source, is_even=number % 2 == 0
+            )
 
 
 def fill(engine: Engine, folder: Path, *, limit: int) -> set[str]:

@@ -252,6 +252,8 @@ class StoreContract:
             Filter(metadata_if_present=(("draft", True),)): {"shared one", "shared two", "shared three"},
             Filter(metadata_if_present=(("draft", "no"),)): {"shared one", "shared three"},
             Filter(metadata=(("tags", "red"),), metadata_if_present=(("year", 2025),)): {"shared two", "shared three"},
+            Filter(metadata_excluded=(("tags", "blue"),)): {"shared two", "shared three"},
+            Filter(metadata=(("tags", "red"),), metadata_excluded=(("year", 2024), ("draft", True))): {"shared three"},
             Filter(documents=(document_id("default", "src/c"),)): {"shared three"},
             Filter(source_prefix="docs/%"): set(),
             Filter(metadata=(("ta' OR 1", "red"),)): set(),

@@ -21,7 +21,7 @@ from typing import Any
 
 from weft.daemon.block import Item, build_block
 from weft.daemon.events import folder_of, session_of
-from weft.daemon.prompts import adds_content, has_content, pick_excerpt
+from weft.daemon.prompts import adds_content, concerns_prompt, has_content, pick_excerpt
 from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError
@@ -29,16 +29,18 @@ from weft.extract.names import name_key
 from weft.extract.user_statements import SUBJECT, project_of, project_subject
 from weft.load.conversations.projects import FOLDER, PROJECT, find_project
 from weft.masking.mask import mask_secrets
-from weft.records import Evidence, Fact, Filter, Recall
+from weft.records import Evidence, Fact, Filter, Recall, Result
 
 TOP_K = 5
-MAX_PASSAGES = 3
+MAX_PASSAGES = 5
 MAX_FACTS = 8
 """Maximum number of facts for a prompt; a session start may add twice as many."""
 MAX_PROMPT_CHARACTERS = 4000
-MAX_EXCERPT_CHARACTERS = 400
+MAX_EXCERPT_CHARACTERS = 200
 MIN_SHARE_OF_BEST = 0.6
 """Lowest score of a passage, as a share of the best one, if the best is in the session already."""
+MIN_CONFIDENCE = 0.6
+"""Lowest confidence of a search whose passages are added; chosen on half of `benchmarks/memory/injections.py`."""
 MAX_FACT_PRIORITY = 1
 """Facts of a lower rank are about the user in general; a session start has them."""
 MAX_SESSIONS = 256
@@ -87,52 +89,49 @@ class Recaller:
             return []
         place, session = _place(given, scope), session_of(given)
         key = FOLDER if scope == "folder" else PROJECT
-        where = Filter() if scope == "all" else Filter(metadata_if_present=((key, place),))
+        where = Filter(
+            metadata_if_present=((key, place),) if scope != "all" else (),
+            metadata_excluded=(("conversation", session),) if session else (),
+        )
         known = self._known(session)
         result = self._engine.query(text, top_k=TOP_K, where=where, exact=True)
-        pieces = self._select(result.evidence, text, session=session, known=known) if result.status == "ok" else []
+        pieces = _select(result.evidence, text, known=known) if _is_sure(result) else []
         recall = self._engine.memory.recall(text)
-        facts = [fact for fact in self._facts(recall, place=place, scope=scope) if fact.id not in known]
+        facts = [
+            fact
+            for fact in self._facts(recall, place=place, scope=scope, session=session)
+            if fact.id not in known and concerns_prompt(_fact_text(fact), text)
+        ]
         return [
             *(_fact_item(fact) for fact in facts[:MAX_FACTS]),
             *(_passage_item(piece, text, here=place) for piece in pieces[:MAX_PASSAGES]),
         ]
 
-    def _select(self, evidence: Sequence[Evidence], prompt: str, *, session: str, known: set[str]) -> list[Evidence]:
-        """Return the passages that tell the model something new."""
-        kept = [
-            piece
-            for piece in evidence
-            if not (session and piece.document.metadata.get("conversation") == session)
-            and _digest(piece.chunk.text) not in known
-        ]
-        if kept and kept[0] is not evidence[0]:
-            least = MIN_SHARE_OF_BEST * evidence[0].score
-            kept = [piece for piece in kept if piece.score >= least]
-        return [piece for piece in kept if adds_content(piece.chunk.text, prompt)]
-
-    def _facts(self, recall: Recall, *, place: str, scope: str) -> list[Fact]:
-        """Return the recalled facts that concern the prompt and belong to the scope."""
+    def _facts(self, recall: Recall, *, place: str, scope: str, session: str) -> list[Fact]:
+        """Return the recalled facts that concern the prompt, belong to the scope, and are not from the session."""
+        if recall.status != "ok":
+            return []
         found = [item.fact for item in recall.facts if item.priority <= MAX_FACT_PRIORITY]
-        if recall.status != "ok" or scope == "all":
-            return found if recall.status == "ok" else []
-        foreign = self._foreign([fact for fact in found if fact.subject != SUBJECT], place=place, scope=scope)
-        return [fact for fact in found if fact.id not in foreign]
-
-    def _foreign(self, facts: Sequence[Fact], *, place: str, scope: str) -> set[str]:
-        """Return the ids of facts that only conversations of other projects state."""
-        origins = self._engine.reader.facts.origins([fact.id for fact in facts]) if facts else {}
-        ids = sorted({id for found in origins.values() for id in found if id})
+        origins = self._engine.reader.facts.origins([fact.id for fact in found]) if found else {}
+        ids = sorted({id for sources in origins.values() for id in sources if id})
+        stated = {document.id: document.metadata for document in self._engine.reader.documents(ids)}
         key = FOLDER if scope == "folder" else PROJECT
-        labels = {d.id: d.metadata.get(key) for d in self._engine.reader.documents(ids)}
-        foreign = set()
-        for fact in facts:
+
+        def is_told(fact: Fact, id: str) -> bool:
+            """Return True if a document, or the user by hand (an empty id), tells the session something."""
+            known = stated.get(id, {})
+            is_own = bool(session) and known.get("conversation") == session
+            return not is_own and (scope == "all" or fact.subject == SUBJECT or known.get(key, place) == place)
+
+        def is_in_scope(fact: Fact) -> bool:
             named = project_of(fact.subject_name)
-            sources = origins.get(fact.id, ())
-            is_elsewhere = bool(sources) and all(id and labels.get(id) not in (None, place) for id in sources)
-            if is_elsewhere or (named and named != find_project(place)):
-                foreign.add(fact.id)
-        return foreign
+            return scope == "all" or not named or named == find_project(place)
+
+        return [
+            fact
+            for fact in found
+            if is_in_scope(fact) and any(is_told(fact, id) for id in origins.get(fact.id, ()) or ("",))
+        ]
 
     def _known(self, session: str) -> set[str]:
         with self._lock:
@@ -148,10 +147,28 @@ class Recaller:
                 self._given.popitem(last=False)
 
 
+def _is_sure(result: Result) -> bool:
+    return result.status == "ok" and result.confidence >= MIN_CONFIDENCE
+
+
+def _select(evidence: Sequence[Evidence], prompt: str, *, known: set[str]) -> list[Evidence]:
+    """Return the passages that tell the model something new."""
+    kept = [piece for piece in evidence if _digest(piece.chunk.text) not in known]
+    if kept and kept[0] is not evidence[0]:
+        least = MIN_SHARE_OF_BEST * evidence[0].score
+        kept = [piece for piece in kept if piece.score >= least]
+    return [piece for piece in kept if adds_content(piece.chunk.text, prompt)]
+
+
 def _place(given: Mapping[str, Any], scope: str) -> str:
     """Return the project of an event, or its folder with that scope; empty if it names no folder."""
     folder = folder_of(given)
     return folder if scope == "folder" else find_project(folder)
+
+
+def _fact_text(fact: Fact) -> str:
+    subject = "" if fact.subject == SUBJECT or project_of(fact.subject_name) else fact.subject_name
+    return f"{subject} {fact.predicate.replace('_', ' ')} {fact.value}"
 
 
 def _fact_item(fact: Fact) -> Item:

@@ -16,6 +16,10 @@ from weft.extract.lexicon import word_set
 from weft.search.question.content_terms import content_terms
 from weft.text.analyzer import terms
 
+MIN_LONG_TERMS = 12
+"""A prompt with so many content terms is long: it brings its own context."""
+MIN_SHARED_TERMS = 0.5
+"""Share of the content terms of a long prompt that a passage needs; chosen on half of `injections.py`."""
 MIN_NEW_TERMS = 3
 """A passage with fewer content terms that the prompt lacks only repeats it."""
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -36,7 +40,17 @@ _COMMAND_WORDS = word_set(
     "stuff it part step steps task todo result results output answer question solution approach way plan version "
     "option idea example examples comment comments docs documentation project repo repository app program script "
     "everything nothing anything something all any each both more less little bit lot new old different "
-    "detail details shorter longer faster quick quickly carefully properly"
+    "detail details shorter longer faster quick quickly carefully properly "
+    "ahead away instead sound sounds seem seems feel guess hope mind never always still already almost really actually "
+    "probably definitely absolutely course sorry oops hmm hm uh um ah oh wow lol damn hell "
+    "one two three four five six seven eight nine ten zero half single double twice third second fourth fifth "
+    "doesn't don't didn't isn't wasn't aren't won't can't couldn't wouldn't haven't hasn't "
+    "doesn don didn isn wasn aren won can couldn shouldn wouldn haven hasn hadn ain t s re ve ll d m "
+    "way ways time times minute moment case cases type types name names value values input output part parts piece "
+    "command commands setting settings config style formatting spacing indentation syntax logic naming structure "
+    "does doing done did made making makes getting got goes went gone came come comes coming said says saying seen "
+    "looking looks worked working works needed needs wanted wants tried using used uses gave given ran running runs "
+    "fixed fixing added adding removed removing changed changing updated updating broke broken break breaks"
 )
 """Words of commands and replies that occur in sessions on any subject."""
 _COMMAND_TERMS = frozenset(term for word in _COMMAND_WORDS for term in terms(word))
@@ -55,8 +69,18 @@ def has_content(prompt: str) -> bool:
 
 
 def adds_content(passage: str, prompt: str) -> bool:
-    """Return True if a passage has content words that the prompt lacks."""
+    """Return True if a passage has content words that the prompt lacks, and most of those of a long prompt."""
+    wanted = set(_specific(prompt))
+    if len(wanted) >= MIN_LONG_TERMS and len(wanted & set(terms(passage))) < MIN_SHARED_TERMS * len(wanted):
+        return False
     return len(set(content_terms(terms(passage))) - set(terms(prompt))) >= MIN_NEW_TERMS
+
+
+def concerns_prompt(fact: str, prompt: str) -> bool:
+    """Return True if a prompt says a content word of a fact; a long one has to say at least half of them."""
+    wanted, said = set(_specific(prompt)), set(content_terms(terms(fact)))
+    least = max(2, MIN_SHARED_TERMS * len(said)) if len(wanted) >= MIN_LONG_TERMS else 1
+    return len(wanted & said) >= least
 
 
 def pick_excerpt(passage: str, prompt: str, *, size: int) -> str:
@@ -86,4 +110,5 @@ def _specific(prompt: str) -> list[str]:
     text = prompt
     for word in _CHINESE_WORDS:
         text = text.replace(word, " ")
-    return [term for term in content_terms(terms(text)) if term not in _COMMAND_TERMS]
+    said = (term for term in terms(text) if term not in _COMMAND_TERMS and any(map(str.isalnum, term)))
+    return list(content_terms(said))

@@ -34,8 +34,8 @@ def check_filter(where: Any) -> None:
             f"invalid where: {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')"
         )
     ids: Any = where.documents
-    labels: tuple[Any, ...] = (where.metadata, where.metadata_if_present)
-    for name, pairs in zip(("metadata", "metadata_if_present"), labels, strict=True):
+    for name in ("metadata", "metadata_if_present", "metadata_excluded"):
+        pairs: Any = getattr(where, name)
         if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
             raise InputError(
                 f"invalid {name}: {show_value(pairs)}", hint=f"pass pairs: Filter({name}=(('type', 'decision'),))"

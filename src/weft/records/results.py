@@ -48,13 +48,15 @@ class Filter:
     """Key-value pairs; a list in the metadata matches if it contains the value."""
     metadata_if_present: tuple[tuple[str, Scalar], ...] = ()
     """Key-value pairs of which a document may lack the key: those without it pass."""
+    metadata_excluded: tuple[tuple[str, Scalar], ...] = ()
+    """Key-value pairs that a document must not have."""
     after: datetime | None = None
     """Only chunks of conversations with a turn at this time or later. A time without a zone is in UTC."""
     before: datetime | None = None
     """Only chunks of conversations with a turn before this time."""
 
     def __bool__(self) -> bool:
-        labels = self.metadata or self.metadata_if_present
+        labels = self.metadata or self.metadata_if_present or self.metadata_excluded
         return bool(self.documents or self.source_prefix or labels or self.has_time)
 
     @property

@@ -53,7 +53,7 @@ def filter_chunks(db: FilterSession, found: NamespaceRow, where: Filter) -> Allo
     """Return the chunks that pass a filter. A filter with labels starts at the index of labels."""
     values = {"namespace": found.key, **bind(where)}
     name = "filter_chunks"
-    if where.metadata and not where.metadata_if_present:
+    if where.metadata and not (where.metadata_if_present or where.metadata_excluded):
         name = "filter_chunks_by_label"
         values["is_plain"] = not (where.documents or where.source_prefix)
     key = (found.number, found.generation, *sorted(values.items())) if db.is_snapshot else None

@@ -11,6 +11,10 @@ from weft.records import Filter, Metadata, Scalar
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 
 
+REQUIRED, REQUIRED_IF_PRESENT, EXCLUDED = range(3)
+"""Rules of wanted labels: a document has it; has it or lacks its key; does not have it."""
+
+
 class WantedLabel(NamedTuple):
     """A key and value that a filter wants. A tuple: statements receive it as a JSON list."""
 
@@ -18,8 +22,7 @@ class WantedLabel(NamedTuple):
     value: str
     alternative: str
     """The other spelling of a whole number (`1.0` for `1`), else the value itself."""
-    is_optional: bool = False
-    """True if documents without the key pass."""
+    rule: int = REQUIRED
 
 
 def label_text(value: Scalar) -> str:
@@ -37,8 +40,8 @@ def labels(metadata: Metadata) -> set[tuple[str, str]]:
 def wanted_labels(where: Filter) -> list[WantedLabel]:
     """Return the labels that a document needs to pass a filter."""
     return [
-        WantedLabel(key, label_text(value), _other_spelling(value), is_optional)
-        for pairs, is_optional in ((where.metadata, False), (where.metadata_if_present, True))
+        WantedLabel(key, label_text(value), _other_spelling(value), rule)
+        for rule, pairs in enumerate((where.metadata, where.metadata_if_present, where.metadata_excluded))
         for key, value in pairs
     ]
 
@@ -47,12 +50,14 @@ def passes(metadata: Metadata, where: Filter) -> bool:
     """Return True if metadata has all labels that a filter wants."""
     found = labels(metadata)
     keys = {key for key, _ in found}
-    return all(
-        (label.key, label.value) in found
-        or (label.key, label.alternative) in found
-        or (label.is_optional and label.key not in keys)
-        for label in wanted_labels(where)
-    )
+    return all(_passes(label, found, keys) for label in wanted_labels(where))
+
+
+def _passes(label: WantedLabel, found: set[tuple[str, str]], keys: set[str]) -> bool:
+    has_label = (label.key, label.value) in found or (label.key, label.alternative) in found
+    if label.rule == EXCLUDED:
+        return not has_label
+    return has_label or (label.rule == REQUIRED_IF_PRESENT and label.key not in keys)
 
 
 def _other_spelling(value: Scalar) -> str:

@@ -120,11 +120,11 @@ WHERE d.namespace = :namespace
     AND starts_with(d.source, :prefix)
     AND NOT EXISTS (
         SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
-        WHERE NOT EXISTS (
+        WHERE (wanted.value ->> 3 = '2') = EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (NOT (wanted.value ->> 3)::boolean OR EXISTS (
+        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
         ))
@@ -148,11 +148,11 @@ WHERE d.namespace = :namespace
     AND starts_with(d.source, :prefix)
     AND NOT EXISTS (
         SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
-        WHERE NOT EXISTS (
+        WHERE (wanted.value ->> 3 = '2') = EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (NOT (wanted.value ->> 3)::boolean OR EXISTS (
+        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
         ))

@@ -99,11 +99,11 @@ WHERE d.namespace = :namespace
     AND substr(d.source, 1, length(:prefix)) = :prefix
     AND NOT EXISTS (
         SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE NOT EXISTS (
+        WHERE (wanted.value ->> 3 = 2) = EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 = 0 OR EXISTS (
+        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
         ))
@@ -122,11 +122,11 @@ WHERE d.namespace = :namespace
     AND substr(d.source, 1, length(:prefix)) = :prefix
     AND NOT EXISTS (
         SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE NOT EXISTS (
+        WHERE (wanted.value ->> 3 = 2) = EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 = 0 OR EXISTS (
+        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
         ))
