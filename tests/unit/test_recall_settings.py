@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from weft.config import MemoryOptions, Settings, StoreOptions
+from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.records import GivenFact
 
@@ -68,23 +68,6 @@ def test_facts_can_be_ranked_by_score_alone(make_engine, embedder, rank, order):
     assert [piece.fact.value for piece in found if piece.fact.value != "JACQ"] == order
     if rank == "score":
         assert [piece.score for piece in found] == sorted((piece.score for piece in found), reverse=True)
-
-
-def test_one_recall_does_not_put_a_fact_of_last_year_before_a_new_one(database, embedder):
-    """With `score` it does, because S3 counts decay from the last access alone."""
-
-    def first(rank):
-        now = [datetime(2026, 1, 1, tzinfo=timezone.utc)]
-        settings = Settings(memory=MemoryOptions(rank=rank), store=StoreOptions(namespace=rank))
-        engine = Engine(settings, database=database, embedder=embedder, clock=lambda: now[0])
-        engine.memory.add("Harbour Crane", "inspected by", "Bureau North")
-        now[0] += timedelta(weeks=60)
-        engine.memory.recall("Harbour Crane")
-        now[0] += timedelta(minutes=5)
-        engine.memory.add("Harbour Crane", "inspected by", "Bureau South")
-        return engine.memory.recall("Who inspected the Harbour Crane?").facts[0].fact.value
-
-    assert [first("relevance"), first("score")] == ["Bureau South", "Bureau North"]
 
 
 def test_of_equal_facts_the_newer_one_comes_first(database, embedder):

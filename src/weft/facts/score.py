@@ -9,10 +9,8 @@ Score of a fact at a time: confidence · source · decay · usage · status.
 | usage | `1 + usage_weight · log10(accesses + 1)` |
 | status | `confirmed_weight` for a confirmed fact, else 1 |
 
-Decay counts from the last access, or from creation. With `memory.rank = "relevance"` it counts from halfway between
-both, so that one recall does not make a fact of last year as good as new.
-
-Example: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact last accessed 4 weeks ago has 0.95³ = 0.857.
+Decay counts from the last access, or from creation. Example: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact last
+accessed 4 weeks ago has 0.95³ = 0.857.
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ WEEK = timedelta(weeks=1)
 
 def score_factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[str, float]:
     """Return the factors of the score by name."""
-    since = fact.last_accessed or fact.created
-    if options.rank == "relevance":
-        since = fact.created + (since - fact.created) / 2
-    weeks = (at - since) / WEEK
+    weeks = (at - (fact.last_accessed or fact.created)) / WEEK
     return {
         "confidence": fact.confidence,
         "source": options.weight_of(fact.source),
