@@ -44,9 +44,9 @@ def score_fact(fact: Fact, *, hop: int, at: datetime, options: MemoryOptions) ->
 
 def by_score(piece: Recalled) -> tuple[float, int, datetime, str]:
     """
-    Sort key: highest score first, then newest by the second, then as stated, then id.
+    Sort key: highest score first, then newest by the millisecond, then as stated, then id.
 
     Facts of one call are microseconds apart, up to its time, and keep their order.
     """
     created = piece.fact.created
-    return -piece.score, -math.ceil(created.timestamp()), created, piece.fact.id
+    return -piece.score, -math.ceil(created.timestamp() * 1000), created, piece.fact.id
