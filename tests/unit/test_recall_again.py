@@ -296,7 +296,8 @@ def test_the_model_is_loaded_even_where_its_vectors_are_known(tmp_path, database
 def test_warming_goes_on_beside_writers(tmp_path):
     """Rounds in a thread while facts are written: no error, and every answer has what was written before it."""
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    engine = Engine(Settings(), database=database, embedder=FakeEmbedder())
+    settings = Settings(memory=MemoryOptions(per_entity=50, max_facts=50))
+    engine = Engine(settings, database=database, embedder=FakeEmbedder())
     engine.memory.add_many(FACTS)
     rounds, failures, warm = threading.Event(), [], engine.warm
 
