@@ -25,7 +25,7 @@ MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 
 
 def constant(default: Any) -> Any:
-    """Return a dataclass field that users cannot set. It is not listed or documented, and deprecated in files."""
+    """Return a dataclass field that users cannot set: a value in a file or in the environment is ignored."""
     return field(default=default, metadata={"constant": True})
 
 
@@ -230,19 +230,19 @@ class LlmOptions:
     """Allowed relation types; empty for any."""
     structured: bool = True
     """True requests structured output (JSON schema) from the endpoint."""
-    parallel: int = constant(4)
+    parallel: int = 4
     """Maximum number of concurrent requests."""
     output_tokens: int = constant(2000)
     """Maximum tokens of a reply."""
-    attempts: int = constant(6)
+    attempts: int = 6
     """Maximum number of attempts per request."""
     seconds: float = constant(120.0)
     """Timeout of a request in seconds."""
     max_cost: float = 0.0
     """Maximum cost in USD per process, for indexing and for re-ranking each; 0 for no limit."""
-    max_tokens: int = constant(0)
+    max_tokens: int = 0
     """Maximum tokens per process, for indexing and for re-ranking each; 0 for no limit."""
-    max_minutes: float = constant(0.0)
+    max_minutes: float = 0.0
     """Maximum minutes of extraction per run; 0 for no limit."""
     ask_above: float = 1.0
     """Estimated cost in USD above which `weft index` asks for `--yes`; also if the price is unknown."""
@@ -262,7 +262,7 @@ class RerankOptions:
     """Number of top candidates that the reranker scores."""
     deadline_ms: int = 3000
     """Deadline in milliseconds, model loading included; the result is then returned without re-ranking."""
-    weight: float = constant(0.4)
+    weight: float = 0.4
     """Weight of the text score beside the reranker score, 0 to 1 (`benchmarks/quality/reranking.py`)."""
     base_url: str = ""
     """URL of the endpoint up to `/rerank`; empty for the vendor's. Required with `http/…`."""
@@ -308,17 +308,17 @@ class MemoryOptions:
     """Maximum number of facts per entity."""
     max_facts: int = 30
     """Maximum number of facts in total."""
-    anchors: int = constant(3)
+    anchors: int = 3
     """Number of anchor entities found by vector similarity, beside named ones and the user."""
     source_weights: tuple[str, ...] = ()
     """Score factors by source: `file=3`. Defaults: user_edit 2, file 1.5, system 1.2, conversation and other 1."""
     weekly_decay: float = 0.95
     """Decay factor per week without access, 0 to 1."""
-    grace_weeks: float = constant(1.0)
+    grace_weeks: float = 1.0
     """Weeks without access before decay starts."""
-    usage_weight: float = constant(0.5)
+    usage_weight: float = 0.5
     """Weight of earlier accesses: the factor is 1 + this · log10(accesses + 1)."""
-    confirmed_weight: float = constant(1.2)
+    confirmed_weight: float = 1.2
     """Score factor of confirmed facts; staged facts have 1."""
     cache_seconds: int = 60
     """Lifetime of cached recalls in seconds; 0 disables the cache."""

@@ -98,10 +98,11 @@ def read_settings(
                 key, name = MERGED[spelling]
                 value = (*values.get(key, ()), f"{name}={value}")
                 _warn_once(f"{spelling} ({origin}) is deprecated; from 0.3.0 on set {key} = [{value[-1]!r}]")
+            if origin != "flag" and is_constant(key):
+                _warn_once(f"{key} ({origin}) is a constant, so its value is ignored")
+                continue
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
-            if origin != "flag" and is_constant(key):
-                _warn_once(f"{key} ({origin}) is deprecated and will be ignored from 0.3.0 on")
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: found for kind, name in RERANK_KEYS.items() if (found := environment.get(f"{name}_API_KEY"))}
     settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
