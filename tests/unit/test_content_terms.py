@@ -4,6 +4,7 @@ import pytest
 
 from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Hit, Ranking
+from weft.search.chunks import Chunks
 from weft.search.confidence import find_calibration, measure_coverage
 from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
@@ -57,7 +58,7 @@ def test_small_words_tell_nothing(question, expected):
 def test_the_best_chunk_by_words_covers_a_share_of_them(engine, question, share):
     """Its title counts too."""
     keyword = engine.query(question, method="keyword", gate=False)
-    found = measure_coverage(read_question(question), ranking(keyword), store=engine.store)
+    found = measure_coverage(read_question(question), ranking(keyword), chunks=Chunks(engine.store))
 
     assert max(found.values()) == share
 
@@ -67,7 +68,7 @@ def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
     engine.add_text("---\nstatus: decommissioned\n---\n# Pump\n\nIt moves water.", source="pump.md")
     keyword = engine.query("decommissioned pump", method="keyword", gate=False)
 
-    found = measure_coverage(read_question("decommissioned pump"), ranking(keyword), store=engine.store)
+    found = measure_coverage(read_question("decommissioned pump"), ranking(keyword), chunks=Chunks(engine.store))
 
     assert max(found.values()) == 1.0
     assert engine.query("decommissioned", method="hybrid").status == "ok"
@@ -75,8 +76,8 @@ def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
 
 def test_without_words_nothing_is_covered(engine):
     """The same is true without a searched channel."""
-    assert measure_coverage(read_question("what is it"), Ranking(), store=engine.store) == {}
-    assert measure_coverage(read_question("grease"), None, store=engine.store) == {}
+    assert measure_coverage(read_question("what is it"), Ranking(), chunks=Chunks(engine.store)) == {}
+    assert measure_coverage(read_question("grease"), None, chunks=Chunks(engine.store)) == {}
 
 
 @pytest.mark.parametrize("method", ["mix", "hybrid", "vector", "keyword"])

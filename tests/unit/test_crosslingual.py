@@ -6,6 +6,7 @@ import pytest
 from making import adopt, ask, fill, sources
 
 from weft.search.channels import search_channels
+from weft.search.chunks import Chunks
 from weft.search.confidence import keep_meaningful
 from weft.search.question.choose_method import CHANNELS
 from weft.search.question.embed import embed_question
@@ -50,7 +51,7 @@ def looked_at(store, embedder, text):
     """Return the channels that the confidence of an answer is judged by."""
     query = embed_question(read_question(text), embedder=embedder, wants_vector=True, wants_keyword=True)
     found = search_channels(query, CHANNELS["hybrid"], SearchContext(store=store, embedder=embedder))
-    return set(keep_meaningful(query, found, store=store, embedder=embedder))
+    return set(keep_meaningful(query, found, chunks=Chunks(store), embedder=embedder))
 
 
 @pytest.mark.parametrize("method", ["vector", "hybrid", "mix", "auto"])

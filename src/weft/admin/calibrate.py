@@ -17,6 +17,7 @@ from weft.rank.calibrate import Values, fit_curve, roc_area, select_typical
 from weft.rank.gate import best_scores, judge, probability, shipped_calibration
 from weft.records import Calibration, Curve, ModelCard, Question, Status, Vector, Vectors
 from weft.search.channels import search_channels
+from weft.search.chunks import Chunks
 from weft.search.confidence import fit_question, keep_meaningful, short_question_margin, without_stop_words
 from weft.search.question.choose_method import CHANNELS
 from weft.search.question.embed import embed_question
@@ -188,7 +189,7 @@ def _measure(
             query = embed_question(question, embedder=ready, wants_vector=embedder is not None, wants_keyword=True)
             search = SearchContext(store=store, embedder=embedder, options=SearchOptions(top_k=1, pool=1))
             rankings = search_channels(query, CHANNELS["hybrid"], search)
-            meaningful = keep_meaningful(query, rankings, store=store, embedder=embedder)
+            meaningful = keep_meaningful(query, rankings, chunks=Chunks(store), embedder=embedder)
             cosine, share = best_scores(without_stop_words(question, meaningful, search))
             probes.append(_Probe(question=question, is_own=len(probes) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))

@@ -167,6 +167,11 @@ class LazyWords(Sequence[Word]):
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def is_ascii(self) -> bool:
+        """True if the text has ASCII characters only."""
+        return self._text.isascii()
+
     def sentence(self, at: int) -> int:
         """Return the position of the sentence of one word."""
         return bisect_right(self._ends, at)
@@ -341,8 +346,18 @@ def candidate_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> se
 def written_keys(found: LazyWords) -> set[str]:
     """Return the keys of short runs of words that begin like a name. Runs of CJK characters have no such words."""
     texts = found.texts
-    starts = (at for at, word in enumerate(texts) if found.is_name_like(at) and not _is_cjk(word))
-    return {key for at in starts for _, key in keys_at(texts, at, longest=MAX_WRITTEN_WORDS) if key}
+    starts = [at for at, word in enumerate(texts) if found.is_name_like(at) and not _is_cjk(word)]
+    if not found.is_ascii:
+        return {key for at in starts for _, key in keys_at(texts, at, longest=MAX_WRITTEN_WORDS) if key}
+    keys = set()
+    for at in starts:  # hot loop: what `keys_at` returns, without regard to CJK characters
+        raw, *others = texts[at : at + MAX_WRITTEN_WORDS]
+        keys.add(singular(raw))
+        if others and not _is_article(raw, others[0]):
+            for word in others:
+                keys.add(f"{raw} {singular(word)}")
+                raw = f"{raw} {word}"
+    return keys
 
 
 def short_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> tuple[set[str], set[str]]:

@@ -11,6 +11,7 @@ from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import FULL_COVERAGE_CONFIDENCE, Verdict, shipped_calibration
 from weft.records import Calibration, Hit, Query, Question, Ranking
+from weft.search.chunks import Chunks
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
@@ -98,13 +99,13 @@ def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -
     """Return True if one of the best chunks has the question as the title of its document or as its heading."""
     wanted = [word.text for word in question.words]
     chunks = search.chunks.read([hit.chunk_id for hit in hits[:MAX_COVERAGE_CHUNKS]]).values()
-    titles = [document.title for document in search.store.documents([chunk.document_id for chunk in chunks])]
+    titles = [document.title for document in search.chunks.documents(chunks).values()]
     headings = (*titles, *(chunk.heading[-1] for chunk in chunks if chunk.heading))
     return any([word.text for word in words(heading)] == wanted for heading in headings)
 
 
 def keep_meaningful(
-    query: Query, rankings: Mapping[str, Ranking], *, store: StoreReader, embedder: Embedder | None
+    query: Query, rankings: Mapping[str, Ranking], *, chunks: Chunks, embedder: Embedder | None
 ) -> dict[str, Ranking]:
     """
     Return the rankings whose scores are meaningful for this question.
@@ -127,7 +128,7 @@ def keep_meaningful(
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     words_cannot_match = False
     if vector and vector.hits and keyword and coverage(keyword) < 1:
-        closest = (scripts(chunk.text) for chunk in store.chunks([vector.hits[0].chunk_id]))
+        closest = (scripts(chunk.text) for chunk in chunks.read([vector.hits[0].chunk_id]).values())
         words_cannot_match = any(
             embedder_weight(found, card=embedder.card)[0] and _differ(query.question.scripts, found)
             for found in closest
@@ -135,15 +136,15 @@ def keep_meaningful(
     return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not words_cannot_match}
 
 
-def measure_coverage(question: Question, keyword: Ranking | None, *, store: StoreReader) -> dict[str, float]:
+def measure_coverage(question: Question, keyword: Ranking | None, *, chunks: Chunks) -> dict[str, float]:
     """Return the share of the question's content terms in each of the best keyword chunks, by chunk id."""
     wanted = question.content_terms
     if not wanted or keyword is None or not keyword.hits:
         return {}
-    chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]])
-    documents = {document.id: document for document in store.documents([chunk.document_id for chunk in chunks])}
+    best = chunks.read([hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]]).values()
+    documents = chunks.documents(best)
     shares = {}
-    for chunk in chunks:
+    for chunk in best:
         if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
             continue
         indexed = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))

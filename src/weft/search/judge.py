@@ -36,7 +36,7 @@ def judge(query: Query, joined: Joined, search: SearchContext) -> Verdict:
 
 
 def _gate(query: Query, joined: Joined, search: SearchContext) -> Verdict:
-    meaningful = keep_meaningful(query, joined.complete, store=search.store, embedder=search.embedder)
+    meaningful = keep_meaningful(query, joined.complete, chunks=search.chunks, embedder=search.embedder)
     rankings = without_stop_words(query.question, meaningful, search)
     return gate(
         joined.hits,
@@ -44,5 +44,5 @@ def _gate(query: Query, joined: Joined, search: SearchContext) -> Verdict:
         text=joined.text,
         calibration=find_calibration(query.question, store=search.store, embedder=search.embedder),
         trust=joined.walked.trust,
-        cover=partial(measure_coverage, query.question, rankings.get("keyword"), store=search.store),
+        cover=partial(measure_coverage, query.question, rankings.get("keyword"), chunks=search.chunks),
     )

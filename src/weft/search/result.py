@@ -47,7 +47,7 @@ def build_result(
         linked = {hit.chunk_id for hit in selection.connected}
         evidence = mark_reranked([piece for piece in found if piece.chunk.id not in linked], selection, opinion)
         connected = tuple(piece for piece in found if piece.chunk.id in linked)
-        rejected = _read_rejected(verdict, joined.rankings, store=store) if query.terms else None
+        rejected = _read_rejected(verdict, joined.rankings, search) if query.terms else None
     degraded = _degraded(query, joined)
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
@@ -89,9 +89,9 @@ def read_evidence(
         channel: {id: ChannelHit(rank, score) for id, rank, score in ranking.hits if id in wanted}  # hot loop
         for channel, ranking in rankings.items()
     }
-    texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])
-    ids = list(dict.fromkeys(chunk.document_id for chunk in texts.values()))
-    documents = {document.id: document for document in store.documents(ids)}
+    known = chunks or Chunks(store)
+    texts = known.read([hit.chunk_id for hit in hits])
+    documents = known.documents(texts.values())
     # Another process may have deleted a document between two reads.
     owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
     hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
@@ -112,9 +112,11 @@ def read_evidence(
     ]
 
 
-def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], *, store: StoreReader) -> Rejected | None:
+def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], search: SearchContext) -> Rejected | None:
     """Return the best rejected chunk if nothing was kept."""
-    evidence = [] if verdict.kept else read_evidence(verdict.rejected[:1], rankings, store=store)
+    if verdict.kept:
+        return None
+    evidence = read_evidence(verdict.rejected[:1], rankings, store=search.store, chunks=search.chunks)
     if not evidence:
         return None
     return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)

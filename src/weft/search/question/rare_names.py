@@ -72,10 +72,10 @@ def _find_holders(name: str, *, store: StoreReader, where: Filter, known: Chunks
         ids = store.find_chunks_with_terms(terms, limit=MAX_CANDIDATE_CHUNKS) or []
     chunks = known.read(ids).values()
     found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
-    others = {chunk.id: chunk.document_id for chunk in chunks if chunk.id not in found}
+    others = [chunk for chunk in chunks if chunk.id not in found]
     if others:
-        titled = {d.id for d in store.documents(list(others.values())) if _holds(d.title, wanted)}
-        found |= {id for id, document in others.items() if document in titled}
+        titled = {id for id, document in known.documents(others).items() if _holds(document.title, wanted)}
+        found |= {chunk.id for chunk in others if chunk.document_id in titled}
     return sorted(found) if len(found) <= MAX_HOLDERS else []
 
 

@@ -226,8 +226,9 @@ class RelationalFacts:
             return {id: db.vectors.unpack(vector) for id, vector in db.run("fact_text_vectors", values)}
 
     def has_links(self) -> bool:
-        ((found,),) = self._rows("has_fact_links", {})
-        return bool(found)
+        with self._connections.read(self._name) as db:
+            found = db.namespace(self._name)
+            return found is not None and found.has_fact_links
 
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0

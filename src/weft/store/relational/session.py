@@ -52,6 +52,8 @@ class NamespaceRow(NamedTuple):
     """Embedders, the active one first."""
     calibration: str | None
     """JSON object; None without a calibration for the active embedder."""
+    has_fact_links: bool
+    """True if a fact of any status has an entity as its object."""
 
     @property
     def active(self) -> ModelRow | None:
@@ -286,12 +288,12 @@ def make_namespace(db: Session, name: str) -> None:
 
 def to_namespace(row: Row) -> NamespaceRow:
     """Return the row of `find_namespace`."""
-    key, number, generation, chunks, length, models, calibration = row
+    key, number, generation, chunks, length, models, calibration, has_fact_links = row
     rows = [
         ModelRow(model, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
         for model, name, fingerprint, dimension, active in json.loads(models)
     ]
-    return NamespaceRow(key, number, generation, chunks, length, tuple(rows), calibration)
+    return NamespaceRow(key, number, generation, chunks, length, tuple(rows), calibration, bool(has_fact_links))
 
 
 def find_active_model(db: Session, name: str) -> ModelRow | None:

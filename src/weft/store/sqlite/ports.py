@@ -18,6 +18,7 @@ from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import NameNumbers, write_nominations
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
+    Postings,
     TermChanges,
     derive_postings,
     document_frequencies,
@@ -95,11 +96,12 @@ class SqliteKeywords:
     """Packed postings of a file, with read indexes in large namespaces."""
 
     def __init__(self, session: Session, db: apsw.Connection, indexes: ReadIndexes | None, *, reads: bool) -> None:
-        """With `reads`, the transaction sees one state, so document frequencies are kept."""
+        """With `reads`, the transaction sees one state, so document frequencies and postings are kept."""
         self._session = session
         self._db = db
         self._indexes = indexes
         self._kept: dict[tuple[Namespace, str], int] | None = {} if reads else None
+        self._postings: dict[Namespace, dict[str, Postings]] | None = {} if reads else None
 
     def collect(self, namespace: Namespace) -> TermChanges:
         return TermChanges(self._session, namespace=namespace)
@@ -123,7 +125,13 @@ class SqliteKeywords:
         ranking = None
         if self._indexes and not has_written(self._db):
             ranking = self._indexes.search_keywords(self._session, found, terms, **options)
-        return search_postings(self._session, found.key, terms, **options) if ranking is None else ranking
+        if ranking is not None:
+            return ranking
+        kept = self._kept_postings(found.key)
+        ranking = search_postings(self._session, found.key, terms, **options, kept=kept)
+        if self._kept is not None and kept is not None:
+            self._kept.update(((found.key, term), len(kept[term][0])) for term in terms)
+        return ranking
 
     def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         counts = {} if self._kept is None else self._kept
@@ -136,7 +144,11 @@ class SqliteKeywords:
 
     def conjunction(self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]) -> dict[str, set[int]]:
         counts = self.counts(namespace, {term for groups in wanted.values() for group in groups for term in group})
-        return find_chunks_with_terms(self._session, namespace=namespace, wanted=wanted, counts=counts)
+        kept = self._kept_postings(namespace)
+        return find_chunks_with_terms(self._session, namespace=namespace, wanted=wanted, counts=counts, kept=kept)
+
+    def _kept_postings(self, namespace: Namespace) -> dict[str, Postings] | None:
+        return None if self._postings is None else self._postings.setdefault(namespace, {})
 
     def describe(self, found: NamespaceRow) -> str:
         if self._indexes is None:

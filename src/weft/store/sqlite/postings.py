@@ -26,7 +26,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ _ENTRY_TYPE = np.dtype("<u2")
 _LENGTH_TYPE = np.dtype("<u8")
 """Four entries of a length."""
 _NIBBLES = np.uint64(1 << 60 | 1 << 40 | 1 << 20 | 1)
+
+Postings: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""The numbers of the chunks that contain a term, and its frequency in each."""
 
 
 class TermChanges:
@@ -174,18 +177,20 @@ def search_postings(
     total: int,
     mean_length: float,
     frequencies: Mapping[str, int] | None = None,
+    kept: dict[str, Postings] | None = None,
 ) -> Ranking:
     """
     Rank the chunks that pass a filter by BM25, adding up all postings of each term.
 
-    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too.
+    `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too. The
+    postings that are read are added to `kept`.
     """
-    found = _read_terms(db, namespace, terms)
+    found, rows = _read_terms(db, namespace, terms, kept=kept, with_lengths=True)
     postings = list(found.values())
     known = frequencies if frequencies is not None else {term: len(numbers) for term, (numbers, _) in found.items()}
     weights = [idf(known.get(term, 0), total=total) for term in found]
     highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
-    lengths = _read_lengths(db, namespace, highest=highest)
+    lengths = _unpack_lengths(rows, highest=highest)
     scores = np.zeros(highest + 1)
     for weight, (numbers, frequency) in zip(weights, postings, strict=True):
         scores[numbers] += term_scores(frequency, lengths[numbers], weight=weight, mean_length=mean_length)
@@ -226,12 +231,13 @@ def find_chunks_with_terms(
     namespace: Namespace,
     wanted: Mapping[str, Sequence[Collection[str]]],
     counts: Mapping[str, int],
+    kept: dict[str, Postings] | None = None,
 ) -> dict[str, set[int]]:
     """
     Return, for each entry, the numbers of the chunks that contain a term of every group.
 
-    `counts` are the document frequencies. The terms of rare groups are read together; of a common group, only the
-    blocks of the chunks that remain.
+    `counts` are the document frequencies, `kept` are postings that were read before. The terms of rare groups are read
+    together; of a common group, only the blocks of the chunks that remain.
     """
     ordered = {
         name: sorted((sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group)
@@ -246,7 +252,8 @@ def find_chunks_with_terms(
         for term in group
         if counts.get(term)
     }
-    numbers = {term: set(found.tolist()) for term, (found, _) in _read_terms(db, namespace, whole).items()}
+    read, _ = _read_terms(db, namespace, whole, kept=kept)
+    numbers = {term: set(found.tolist()) for term, (found, _) in read.items()}
     chunks: dict[str, set[int]] = {name: set() for name in wanted}
     for name, groups in possible.items():
         found: set[int] | None = None
@@ -290,17 +297,27 @@ def _contained(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> s
 
 
 def _read_terms(
-    db: Session, namespace: Namespace, terms: Collection[str]
-) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Return the chunk numbers of each term, and its frequency in each chunk, in the order of `terms`."""
-    rows: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms}
+    db: Session,
+    namespace: Namespace,
+    terms: Collection[str],
+    *,
+    kept: dict[str, Postings] | None,
+    with_lengths: bool = False,
+) -> tuple[dict[str, Postings], list[tuple[int, bytes]]]:
+    """Return the postings of each term in the order of `terms`, and the blocks of lengths if they are asked for."""
+    known: dict[str, Postings] = {} if kept is None else kept
+    rows: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms if term not in known}
+    if with_lengths:
+        rows[LENGTHS] = []
     values = {"namespace": namespace, "terms": json.dumps(list(rows), ensure_ascii=False)}
     for term, block, entries in db.run("term_postings", values) if rows else ():
         rows[term].append((block, entries))
-    return {term: _unpack(found) for term, found in rows.items()}
+    lengths = rows.pop(LENGTHS, [])
+    known.update((term, _unpack(found)) for term, found in rows.items())
+    return {term: known[term] for term in terms}, lengths
 
 
-def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _unpack(rows: Sequence[tuple[int, bytes]]) -> Postings:
     """Return the chunk numbers in the blocks of a term, and its frequency in each chunk."""
     entries = read_entries([blob for _, blob in rows], _ENTRY_TYPE)
     numbers, frequencies = _numbers(rows, entries), entries & 15
@@ -311,10 +328,8 @@ def _unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArr
     return numbers, frequencies.astype(np.float64)
 
 
-def _read_lengths(db: Session, namespace: Namespace, *, highest: int) -> NDArray[np.float64]:
+def _unpack_lengths(rows: Sequence[tuple[int, bytes]], *, highest: int) -> NDArray[np.float64]:
     """Return the lengths of the chunks of a namespace up to a number, indexed by number."""
-    values = {"namespace": namespace, "terms": json.dumps([LENGTHS])}
-    rows = [(block, entries) for _, block, entries in db.run("term_postings", values)]
     entries = read_entries([blob for _, blob in rows], _LENGTH_TYPE)
     firsts = [CHUNKS_PER_BLOCK * block for block, _ in rows]
     numbers = np.repeat(firsts, [len(blob) // 8 for _, blob in rows]).astype(np.int64)

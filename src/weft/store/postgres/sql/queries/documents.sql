@@ -17,7 +17,7 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
--- Counts, embedders, and the calibration of the active one.
+-- Counts, embedders, the calibration of the active one, and whether a fact has an entity as its object.
 SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -28,7 +28,8 @@ SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
         SELECT c.value FROM weft.calibration AS c
         WHERE c.namespace = :name
             AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active)
-    )
+    ),
+    EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :name AND f.object <> '')
 FROM weft.namespace AS n
 WHERE n.namespace = :name;
 

@@ -114,9 +114,6 @@ LEFT JOIN LATERAL (
     SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.object LIMIT 1
 ) AS o ON TRUE;
 
--- name: has_fact_links
-SELECT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> '');
-
 -- name: fact_links
 -- Facts between entities, among those of highest confidence of each name, for many entities. Entities of the graph are
 -- given by id, entities known only from facts by key; the latter have no id in the result.

@@ -2,7 +2,7 @@
 -- data is bound to it, directly or through a number that was looked up in it.
 
 -- name: find_namespace
--- Counts, embedders, and the calibration of the active one.
+-- Counts, embedders, the calibration of the active one, and whether a fact has an entity as its object.
 SELECT n.number, n.number, n.generation, n.chunks, n.length,
     (
         SELECT json_group_array(json_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -12,7 +12,8 @@ SELECT n.number, n.number, n.generation, n.chunks, n.length,
     (
         SELECT c.value FROM calibration AS c
         WHERE c.namespace = n.number AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active)
-    )
+    ),
+    EXISTS (SELECT 1 FROM fact WHERE namespace = n.number AND object <> '')
 FROM namespace AS n
 WHERE n.name = :name;
 

@@ -97,9 +97,6 @@ WHERE f.number IN (
     )
 );
 
--- name: has_fact_links
-SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '');
-
 -- name: fact_links
 -- Facts between entities, among those of highest confidence of each name, for many entities. Entities of the graph are
 -- given by id, entities known only from facts by key; the latter have no id in the result.
