@@ -167,11 +167,6 @@ class LazyWords(Sequence[Word]):
     def __len__(self) -> int:
         return len(self.texts)
 
-    @property
-    def is_ascii(self) -> bool:
-        """True if the text has ASCII characters only."""
-        return self._text.isascii()
-
     def sentence(self, at: int) -> int:
         """Return the position of the sentence of one word."""
         return bisect_right(self._ends, at)
@@ -179,6 +174,10 @@ class LazyWords(Sequence[Word]):
     def is_name_like(self, at: int) -> int:
         """Return `Word.is_name_like` of one word."""
         return self._read[at][1]
+
+    def name_like_places(self) -> list[int]:
+        """Return the places of the words that are written like a name."""
+        return [at for at, (_, is_name_like) in enumerate(self._read) if is_name_like]
 
     def name_like(self) -> Iterator[str]:
         """Yield the folded words that are written like a name."""
@@ -345,13 +344,14 @@ def candidate_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> se
 
 def written_keys(found: LazyWords) -> set[str]:
     """Return the keys of short runs of words that begin like a name. Runs of CJK characters have no such words."""
-    texts = found.texts
-    starts = [at for at, word in enumerate(texts) if found.is_name_like(at) and not _is_cjk(word)]
-    if not found.is_ascii:
-        return {key for at in starts for _, key in keys_at(texts, at, longest=MAX_WRITTEN_WORDS) if key}
-    keys = set()
-    for at in starts:  # hot loop: what `keys_at` returns, without regard to CJK characters
-        raw, *others = texts[at : at + MAX_WRITTEN_WORDS]
+    texts, keys = found.texts, set[str]()
+    for at in found.name_like_places():  # hot loop
+        raw, *others = run = texts[at : at + MAX_WRITTEN_WORDS]
+        if not "".join(run).isascii():
+            keys.update(
+                () if _is_cjk(raw) else (key for _, key in keys_at(texts, at, longest=MAX_WRITTEN_WORDS) if key)
+            )
+            continue
         keys.add(singular(raw))
         if others and not _is_article(raw, others[0]):
             for word in others:
