@@ -23,12 +23,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from weft.extract.user_statements import iter_clauses, read_clause
+from weft.extract.user_statements import iter_stated
 from weft.load.conversations.turns import Conversation, Message, to_document
 
 LABELS = Path(__file__).with_name("statement_labels.tsv")
-RULES = ("lives_in", "from", "graduated", "prefers", "usually", "likes", "decided")
-"""Predicates that are rules; others are of `my … is`."""
+RULES = ("lives_in", "from", "graduated", "prefers", "usually", "likes", "decided", "remember")
+KINDS = ("rule", "correct", "prefers")
+"""First words of predicates of `user_rules.py`, and predicates that are rules; others are of `my … is`."""
 
 
 def iter_statements(conversations: Iterable[Sequence[Message]]) -> Iterator[tuple[str, str, str]]:
@@ -36,11 +37,19 @@ def iter_statements(conversations: Iterable[Sequence[Message]]) -> Iterator[tupl
     seen = set()
     for messages in conversations:
         document = to_document(messages, Conversation(source="s", host="benchmark", id="s"))
-        for clause, _ in iter_clauses(document):
+        for clause, stated, _ in iter_stated(document):
             id = hashlib.sha256(clause.strip().encode()).hexdigest()[:12]
-            if id not in seen and (found := read_clause(clause)):
+            if id not in seen:
                 seen.add(id)
-                yield id, found[0] if found[0] in RULES else "my … is", f"{found[0]} = {found[1]} | {clause}"
+                yield id, rule_of(stated.predicate), f"{stated.predicate} = {stated.value} | {clause}"
+
+
+def rule_of(predicate: str) -> str:
+    """Return the rule that read a predicate."""
+    kind, _, rest = predicate.partition(" ")
+    if rest and kind in KINDS:
+        return f"{kind} …"
+    return predicate if predicate in RULES else "my … is"
 
 
 def iter_sessions(folder: Path) -> Iterator[list[Message]]:

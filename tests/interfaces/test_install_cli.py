@@ -20,6 +20,9 @@ BEFORE = {
     "claude-code": '{"numStartups": 3, "mcpServers": {"other": {"type": "stdio", "command": "x"}}}',
     "codex": 'model = "m"  # mine\n\n[mcp_servers.other]\ncommand = "x"',
     "cursor": "{}\n",
+    "claude-desktop": '{"globalShortcut": ""}',
+    "opencode": '{\n  "$schema": "https://opencode.ai/config.json", // mine\n  "mcp": {}\n}\n',
+    "windsurf": '{"mcpServers": {"other": {"command": "x"}}}',
     "gemini-cli": '{\n  "theme": "dark"\n}',
     "vscode": '{\n\t// mine\n\t"servers": {},\n}\n',
     "zed": '// Zed settings\n{\n  "vim_mode": true,\n}\n',
@@ -54,16 +57,18 @@ def test_each_host_gets_the_entry_and_undo_restores_every_byte(weft, home, tmp_p
     weft("install", name, "--yes")
     text = host.settings.read_text()
     lines = "".join(line for line in text.splitlines(keepends=True) if not line.strip().startswith("//"))
+    lines = lines.replace(" // mine", "")
     found = (
         tomllib.loads(text)
         if host.form == "toml"
         else json.loads(lines.replace(",\n}", "\n}").replace("},\n}", "}\n}"))
     )
     entry = found[host.section]["weft"]
-    assert entry["args"][-4:-1] == ["--db", str(tmp_path / "weft.db"), "--namespace"]
-    assert ("type" in entry) == host.is_typed and Path(entry["command"]).is_absolute()
+    words = entry["command"] if host.has_command_list else [entry["command"], *entry["args"]]
+    assert words[-4:-1] == ["--db", str(tmp_path / "weft.db"), "--namespace"] and Path(words[0]).is_absolute()
+    assert ("type" in entry) == (host.is_typed or host.has_command_list)
     assert is_fresh or "other" not in BEFORE[name] or "other" in found[host.section]
-    assert "memory_search" in host.skill.read_text()
+    assert host.skill is None or "memory_search" in host.skill.read_text()
     written = files_of(home)
     assert "nothing to change" in weft("install", name, "--yes").err and files_of(home) == written
 
@@ -152,7 +157,7 @@ def test_a_path_that_is_no_text_is_refused(home):
     [
         ("codex", ("SessionStart", "UserPromptSubmit", "Stop")),
         ("gemini-cli", ("SessionStart", "BeforeAgent", "AfterAgent")),
-        ("cursor", ("sessionStart",)),
+        ("cursor", ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse")),
     ],
 )
 def test_other_hosts_get_hooks_in_their_own_format(weft, home, tmp_path, name, events):
@@ -161,7 +166,8 @@ def test_other_hosts_get_hooks_in_their_own_format(weft, home, tmp_path, name, e
     found = json.loads(find_hosts()[name].hooks.path.read_text())
 
     assert tuple(found["hooks"]) == events
-    for (event, (group,)), expected in zip(found["hooks"].items(), ("session-start", "prompt", "stop"), strict=False):
+    own = ("session-start", "turn", "turn") if name == "cursor" else ("session-start", "prompt", "stop")
+    for (event, (group,)), expected in zip(found["hooks"].items(), own, strict=True):
         (hook,) = group.get("hooks", [group])
         assert f" hook {expected} --db {tmp_path / 'weft.db'} --namespace default" in hook["command"], event
         assert hook.get("timeout") == {"codex": 10, "gemini-cli": 10_000}.get(name)
@@ -181,17 +187,62 @@ def test_a_skill_file_of_two_hosts_stays_until_the_second_is_undone(weft, home):
     assert files_of(home) == {}
 
 
-def test_a_file_that_was_changed_since_is_not_overwritten(weft, home):
-    """Undo refuses and names the file; broken settings are refused before anything is written."""
+def test_undo_after_a_change_removes_only_our_entries(weft, home):
+    """The host added settings, hooks and comments; they stay as they are, in their order."""
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  "model": "x", // mine\n  "hooks": {\n    "Stop": [\n      {"hooks": []}\n    ]\n  }\n}\n')
+    weft("install", "claude-code", "--yes")
+    servers = find_hosts()["claude-code"].settings
+    servers.write_text(servers.read_text().replace('"mcpServers": {', '"numStartups": 4,\n  "mcpServers": {', 1))
+    added = settings.read_text().replace('"model": "x"', '"theme": "dark",\n  "model": "x"')
+    settings.write_text(
+        added.replace('"Stop": [', '"Stop": [\n      {"hooks": [{"type": "command", "command": "other"}]},')
+    )
+    weft("install", "claude-code", "--undo", "--yes")
+
+    assert json.loads(servers.read_text()) == {"numStartups": 4}
+    text = settings.read_text()
+    assert "weft" not in text and "// mine" in text
+    kept = json.loads(text.replace(" // mine", ""))
+    stop = [{"hooks": [{"type": "command", "command": "other"}]}, {"hooks": []}]
+    assert kept == {"theme": "dark", "model": "x", "hooks": {"Stop": stop}} and next(iter(kept)) == "theme"
+    assert not find_hosts()["claude-code"].skill.exists()
+    assert "not installed in zed" in weft("install", "zed", "--undo", expect=2).err
+
+
+@pytest.mark.parametrize("added", ["\n[mcp_servers.late]\ncommand = 'y'\n", "\n# a comment\n[tools]\nweb = true\n"])
+def test_undo_after_a_change_of_toml_removes_only_our_table(weft, home, added):
+    """Tables after it stay, with their comments."""
+    settings = find_hosts()["codex"].settings
+    settings.parent.mkdir()
+    settings.write_text("model = 'm'\n")
+    weft("install", "codex", "--yes")
+    settings.write_text(settings.read_text() + added)
+    weft("install", "codex", "--undo", "--yes")
+
+    text = settings.read_text()
+    assert "weft" not in text and text.endswith(added) and tomllib.loads(text)["model"] == "m"
+
+
+def test_broken_settings_are_refused(weft, home):
+    """Nothing is written."""
     weft("install", "cursor", "--yes")
     settings = find_hosts()["cursor"].settings
-    settings.write_text(settings.read_text() + "\n")
-
-    assert "was changed since" in weft("install", "cursor", "--undo", "--yes", expect=1).err
     settings.write_text("{broken")
     assert "cannot change" in weft("install", "cursor", "--yes", expect=1).err
+    assert "cannot change" in weft("install", "cursor", "--undo", "--yes", expect=1).err
     assert settings.read_text() == "{broken"
-    assert "not installed in zed" in weft("install", "zed", "--undo", expect=2).err
+
+
+def test_another_scope_replaces_the_hooks(weft, home):
+    """There is one of each afterwards; the last line says what to do next."""
+    weft("install", "claude-code", "--yes")
+    ran = weft("install", "claude-code", "--yes", "--scope", "all")
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    assert [len(groups) for groups in hooks.values()] == [1, 1, 1]
+    assert hooks["Stop"][0]["hooks"][0]["command"].endswith("--scope all")
+    assert "next: restart Claude Code" in ran.err and "weft hook status" in ran.err
 
 
 def test_a_password_is_not_written(weft, home):

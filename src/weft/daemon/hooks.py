@@ -174,7 +174,11 @@ def _fact_text(fact: Fact) -> str:
 def _fact_item(fact: Fact) -> Item:
     named = project_of(fact.subject_name)
     subject = "" if fact.subject == SUBJECT else "this project" if named else fact.subject_name
-    text = f"{subject or 'the user'} – {fact.predicate.replace('_', ' ')}: {fact.value}"
+    predicate = fact.predicate.replace("_", " ")
+    said = f"{predicate}: {fact.value}"
+    if predicate.startswith("rule ") and fact.value in ("always", "never"):
+        said = f"{fact.value} {predicate.removeprefix('rule ')}"
+    text = f"{subject or 'the user'} – {said}"
     return Item(id=fact.id, text=text, time=fact.valid_from or fact.created)
 
 

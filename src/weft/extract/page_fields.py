@@ -31,7 +31,7 @@ _PAGE_FIELDS = word_set(
     sections series_order jekyll collection pagination paginate featured pinned sticky stub reading_time readtime
     word_count min_version min-kubernetes-server-version version_added api_metadata auto_generated contributors editor
     editors translator translators source_url edit_url github repo_url og twitter meta metadata seo schema scripts
-    styles extra extra_css js vim banner_x banner_y up down same kanban-plugin dg-publish
+    styles extra extra_css js hide vim banner_x banner_y up down same kanban-plugin dg-publish
     """
 )
 _PAGE_PREFIXES = (

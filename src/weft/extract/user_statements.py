@@ -9,6 +9,7 @@ First-person statements of the user in conversations, as facts about `user`. Rul
 | `I usually run in the morning, but …` | user – usually – "run in the morning" |
 | `I prefer paved roads.` | user – prefers – "paved roads" |
 | `Actually, we decided on the blue boat.` | user – decided – "on the blue boat" |
+| `Always use pnpm, never npm.` | rules about the project of the conversation, see `user_rules.py` |
 | `I want to be sure my bike is ready.`, `Is my name Nora?`, `I prefer it` | none |
 
 A statement must be a main clause at the start of its sentence. Questions, quotations and turns that ask for a text
@@ -23,6 +24,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from weft.extract.names import predicate_key
+from weft.extract.user_rules import SINGLE, Stated, read_rules
 from weft.records import Document, GivenFact
 
 SOURCE = "conversation"
@@ -33,16 +35,34 @@ MAX_TURN_CHARACTERS = 2000
 """A longer turn is more often a pasted text than a statement."""
 MAX_FACTS = 100
 """Maximum number of facts per conversation."""
-_OWN = ("name", "budget", "birthday", "hometown", "job title", "goal", "employer", "major", "native language")
+_OWN = (
+    "name",
+    "budget",
+    "birthday",
+    "email",
+    "time zone",
+    "timezone",
+    "editor",
+    "username",
+    "hometown",
+    "job title",
+    "goal",
+    "employer",
+    "major",
+    "native language",
+)
 _NAMED = ("dog", "cat", "puppy", "kitten", "son", "daughter", "wife", "husband", "sister", "brother", "mom", "mother",
           "dad", "father", "boss")  # fmt: skip
 _SINGLE = re.compile(
     rf"lives_in|(?:favou?rite|preferred)_.+|(?:{'|'.join(_OWN).replace(' ', '_')})|(?:{'|'.join(_NAMED)})_?s_name"
+    rf"|{SINGLE}"
 )
 """Predicates with one value at a time, as they are stored: a later statement ends an earlier one."""
 
 _HEAD = re.compile(r"user(?: \(\d{4}-\d\d-\d\d \d\d:\d\d\))?: ")
-_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?:,| -) (?=(?:and |but |so )?(?:I|I'm|I've|[Mm]y|[Ww]e) )")
+_CLAUSE_END = re.compile(
+    r"(?<=[.!?])\s+|(?<=[。！？；])|\n+|(?:,| -) (?=(?:and |but |so )?(?:I|I'm|I've|[Mm]y|[Ww]e) )"
+)
 """End of a sentence, or of a clause before another one in the first person."""
 _TASK = re.compile(
     r"\b(?:write|rewrite|draft|compose|translate|proofread|edit|summari[sz]e|pretend|imagine|role-?play|act as"
@@ -50,6 +70,12 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 """Words of turns that ask for a text or contain one."""
+_FICTION = re.compile(
+    r"\b(?:pretend|imagine|role-?play|act as|lyrics|poem|essay|story|screenplay|dialogue|you are an?)\b", re.IGNORECASE
+)
+"""Words of turns whose rules hold for one text only."""
+MAX_RULE_CHARACTERS = 600
+"""Rules are read in shorter turns, also if they ask for a text; a longer one is more often a prompt or a paste."""
 _OPENING = (
     r"(?:(?:By the way|Actually|Also|Oh|Well|Yes|No|[Aa]nd|[Bb]ut|[Ss]o|Anyway|Speaking of which|Personally"
     r"|In general),? ){0,2}"
@@ -115,17 +141,32 @@ def read_statements(document: Document) -> list[GivenFact]:
     """Return the facts that the user of a conversation states, oldest first; none for other documents."""
     if document.form != "conversation":
         return []
-    found: dict[tuple[str, str], GivenFact] = {}
-    for clause, time in iter_clauses(document):
-        if (statement := read_clause(clause)) is None:
-            continue
-        predicate, value, is_single = statement
+    project = str(document.metadata.get("project") or "")
+    found: dict[tuple[str, str, str], GivenFact] = {}
+    for _, stated, time in iter_stated(document):
         begin = datetime.fromtimestamp(time / 1_000_000, tz=timezone.utc) if time is not None else None
-        fact = GivenFact(subject=SUBJECT, predicate=predicate, value=value, source=SOURCE, valid_from=begin)
-        if is_single:
+        subject = project_subject(project) if stated.is_of_project and project else SUBJECT
+        fact = GivenFact(
+            subject=subject, predicate=stated.predicate, value=stated.value, source=SOURCE, valid_from=begin
+        )
+        if has_one_value(predicate_key(stated.predicate)):
             _end_earlier(found, fact)
-        found.setdefault((predicate, value.casefold()), fact)
+        found.setdefault((subject, stated.predicate, stated.value.casefold()), fact)
     return list(found.values())[:MAX_FACTS]
+
+
+def iter_stated(document: Document) -> Iterator[tuple[str, Stated, int | None]]:
+    """Yield each clause of the user that states something, what it states, and the time of the turn."""
+    for text, time, before in _iter_turns(document):
+        is_task = len(text) > MAX_TURN_CHARACTERS or _TASK.search(text) is not None
+        has_rules = len(text) <= MAX_RULE_CHARACTERS and _FICTION.search(text) is None
+        for clause in _CLAUSE_END.split(text):
+            rules = read_rules(clause, before=before) if has_rules else []
+            for stated in rules:
+                yield clause, stated, time
+            if not rules and not is_task and (statement := read_clause(clause)) is not None:
+                of_project = statement[0] == "decided" and clause.strip().startswith(("We ", "we "))
+                yield clause, Stated(statement[0], statement[1], of_project), time
 
 
 def read_clause(clause: str) -> tuple[str, str, bool] | None:
@@ -149,22 +190,25 @@ def has_one_value(predicate: str) -> bool:
     return _SINGLE.fullmatch(predicate) is not None
 
 
-def iter_clauses(document: Document) -> Iterator[tuple[str, int | None]]:
-    """Yield the clauses of the user's turns with the time of the turn."""
+def _iter_turns(document: Document) -> Iterator[tuple[str, int | None, str]]:
+    """Yield the turns of the user: text, time, and the turn before it."""
     ends = [*(turn.start for turn in document.turns[1:]), len(document.text)]
+    before = ""
     for turn, end in zip(document.turns, ends, strict=True):
         text = document.text[turn.start : end]
-        head = _HEAD.match(text)
-        if head is None or len(text) > MAX_TURN_CHARACTERS or _TASK.search(text):
-            continue
-        for clause in _CLAUSE_END.split(text[head.end() :]):
-            yield clause, turn.time
+        if head := _HEAD.match(text):
+            yield text[head.end() :], turn.time, before
+        before = text.strip()
 
 
-def _end_earlier(found: dict[tuple[str, str], GivenFact], fact: GivenFact) -> None:
+def _end_earlier(found: dict[tuple[str, str, str], GivenFact], fact: GivenFact) -> None:
     """End the other values of a single-valued predicate when a new one begins; without times the new one replaces."""
     for key, known in list(found.items()):
-        if known.predicate != fact.predicate or known.value.casefold() == fact.value.casefold() or known.valid_to:
+        if (
+            (known.subject, known.predicate) != (fact.subject, fact.predicate)
+            or known.value.casefold() == fact.value.casefold()
+            or known.valid_to
+        ):
             continue
         if known.valid_from and fact.valid_from and known.valid_from < fact.valid_from:
             found[key] = replace(known, valid_to=fact.valid_from)

@@ -2,7 +2,7 @@
 Registration of the MCP server with an agent host, and its undo.
 
 Each change is recorded with the file's former bytes in the user's data folder. Undo restores these bytes if the file
-still has the content that was written, and refuses otherwise.
+still has the content that was written. If it was changed since, exactly the entries of Weft are removed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import base64
 import difflib
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,17 @@ from typing import Any
 from platformdirs import user_data_path
 
 from weft.admin.hosts.catalog import HookFile, Host
-from weft.admin.hosts.json_edit import BOM, BadSettings, append_item, read_list, set_member
+from weft.admin.hosts.json_edit import (
+    BOM,
+    BadSettings,
+    append_item,
+    has_member,
+    is_empty,
+    read_list,
+    remove_items,
+    remove_member,
+    set_member,
+)
 from weft.errors import ConfigError, InputError
 from weft.processes.child import find_program, join_command, python_command
 from weft.system.temporary_files import temporary_file
@@ -32,6 +43,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+_OWN_COMMAND = re.compile(r"weft\S{0,8} hook (?:session-start|prompt|stop|turn) --db ")
 ENTRY = "weft"
 """Name of the server in the settings of a host."""
 
@@ -56,21 +68,25 @@ def find_command() -> list[str]:
     return [program] if program else python_command("weft")
 
 
-def plan_install(host: Host, *, arguments: Sequence[str]) -> list[FileChange]:
+def plan_install(host: Host, *, arguments: Sequence[str], scope: str = "project") -> list[FileChange]:
     """Return the changes that register `weft mcp` with these further arguments. Raises `InputError`."""
     command, *first = find_command()
     entry: dict[str, Any] = {"command": command, "args": [*first, "mcp", *arguments]}
     if host.is_typed:
         entry = {"type": "stdio", **entry}
+    if host.has_command_list:
+        entry = {"type": "local", "command": [command, *entry["args"]], "enabled": True}
     before = _read(host.settings)
     after = _edit(host.settings, before, lambda text: _add_server(text, host, entry))
     files_after = {host.settings: (before, after)}
     if host.hooks is not None:
         path = host.hooks.path
+        words = [*arguments, *(["--scope", scope] if scope != "project" else [])]
         old, new = files_after.get(path) or (_read(path),) * 2
-        files_after[path] = (old, _edit(path, new, partial(_add_hooks, file=host.hooks, arguments=arguments)))
-    skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
-    files_after[host.skill] = (_read(host.skill), skill)
+        files_after[path] = (old, _edit(path, new, partial(_add_hooks, file=host.hooks, arguments=words)))
+    if host.skill is not None:
+        skill = files("weft.admin.hosts").joinpath("SKILL.md").read_bytes()
+        files_after[host.skill] = (_read(host.skill), skill)
     changes = [FileChange(path=path, before=old, after=new) for path, (old, new) in files_after.items()]
     return [change for change in changes if change.before != change.after]
 
@@ -90,13 +106,18 @@ def _add_server(text: str, host: Host, entry: Mapping[str, Any]) -> str:
 
 
 def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
-    """Return the settings with a command for each event, after those that are there. Raises `BadSettings`."""
+    """
+    Return the settings with a command for each event, after those that are there. Raises `BadSettings`.
+
+    A command of an earlier installation, with other arguments, is replaced.
+    """
     if file.version is not None and not text.strip():
         text = json.dumps({"version": file.version}, indent=2) + "\n"
-    for event, name in file.events.items():
+    for event, name in file.events:
         command = join_command([*find_command(), "hook", event, *arguments])
         if json.dumps(command) in json.dumps(read_list(text, "hooks", name)):
             continue
+        text = remove_items(text, "hooks", name, _is_own_hook) if has_member(text, "hooks", name) else text
         item: dict[str, Any] = {"command": command}
         if file.version is None:
             item = {"hooks": [{"type": "command", "command": command, "timeout": file.timeout}]}
@@ -104,7 +125,14 @@ def _add_hooks(text: str, *, file: HookFile, arguments: Sequence[str]) -> str:
     return text
 
 
-def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path) -> None:
+def _is_own_hook(item: Any) -> bool:
+    """Return True for an entry whose only command is `weft hook`."""
+    hooks = item.get("hooks", [item]) if isinstance(item, dict) else []
+    commands = [hook.get("command") for hook in hooks if isinstance(hook, dict)] if isinstance(hooks, list) else []
+    return len(commands) == 1 and isinstance(commands[0], str) and _OWN_COMMAND.search(commands[0]) is not None
+
+
+def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path | None) -> None:
     """
     Write the changes; their former content is recorded first, so that an interrupted run can be undone.
 
@@ -113,7 +141,7 @@ def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path) -> N
     known = _read_record()
     kept = {row["path"]: row for row in known.get(name, [])}
     for other in _rows_of_others(known, name):
-        if other["path"] == str(skill) and other["after"] == _digest(_read(skill)):
+        if skill is not None and other["path"] == str(skill) and other["after"] == _digest(_read(skill)):
             kept.setdefault(other["path"], other)
     for change in changes:
         row = kept.get(str(change.path))
@@ -126,8 +154,12 @@ def apply_install(name: str, changes: Sequence[FileChange], *, skill: Path) -> N
         _write(change.path, change.after)
 
 
-def plan_undo(name: str) -> list[FileChange]:
-    """Return the changes that restore the files of a host. Raises `InputError` if a file was changed since."""
+def plan_undo(name: str, host: Host) -> list[FileChange]:
+    """
+    Return the changes that undo an installation. Raises `InputError` if a file cannot be changed.
+
+    A file that was changed since loses the entries of Weft only; a skill file that was changed stays.
+    """
     known = _read_record()
     shared = {row["path"] for row in _rows_of_others(known, name)}
     changes = []
@@ -138,12 +170,54 @@ def plan_undo(name: str) -> list[FileChange]:
         current = _read(path)
         if current == original:
             continue
-        if _digest(current) != row["after"]:
-            raise InputError(
-                f"{str(path)!r} was changed since the installation", hint=f"remove the entry {ENTRY!r} from it by hand"
-            )
-        changes.append(FileChange(path=path, before=current, after=original))
+        if _digest(current) == row["after"]:
+            changes.append(FileChange(path=path, before=current, after=original))
+        elif current is not None and path != host.skill:
+            after = _edit(path, current, partial(_remove_entries, host=host, path=path, original=original or b""))
+            if after != current:
+                changes.append(FileChange(path=path, before=current, after=after))
     return changes
+
+
+def _remove_entries(text: str, *, host: Host, path: Path, original: bytes) -> str:
+    """Return settings without the entries of Weft, and without sections that were not there before."""
+    if path == host.settings and host.form == "toml":
+        return _remove_toml(text, host.section)
+    before = original.decode("utf-8")
+    if path == host.settings:
+        text = _remove_empty(remove_member(text, host.section, ENTRY), host.section, before=before)
+    if host.hooks is not None and path == host.hooks.path:
+        for _, name in host.hooks.events:
+            if has_member(text, "hooks", name):
+                text = remove_items(text, "hooks", name, _is_own_hook)
+                text = _remove_empty(text, "hooks", name, before=before)
+        text = _remove_empty(text, "hooks", before=before)
+    return text
+
+
+def _remove_empty(text: str, *keys: str, before: str) -> str:
+    """Return settings without an empty section that they had not before."""
+    return remove_member(text, *keys) if is_empty(text, *keys) and not has_member(before, *keys) else text
+
+
+def _remove_toml(text: str, section: str) -> str:
+    """Return the TOML without the table of the server. Raises `BadSettings` if others would change."""
+    before = tomllib.loads(text.removeprefix(BOM))
+    if ENTRY not in before.get(section, {}):
+        return text
+    lines = text.splitlines(keepends=True)
+    begin = next((n for n, line in enumerate(lines) if line.strip() == f"[{section}.{ENTRY}]"), None)
+    if begin is None:
+        raise BadSettings(f"the table [{section}.{ENTRY}] was moved: remove it by hand")
+    end = next((n for n in range(begin + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines))
+    while end > begin + 1 and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
+        end -= 1  # empty lines and comments before the next table belong to it
+    made = "".join([*lines[:begin], *lines[end:]])
+    servers = {name: value for name, value in before[section].items() if name != ENTRY}
+    after = tomllib.loads(made.removeprefix(BOM))
+    if {**after, section: after.get(section, {})} != {**before, section: servers}:
+        raise BadSettings("the table cannot be removed without changing other settings")
+    return made
 
 
 def apply_undo(name: str, changes: Sequence[FileChange]) -> None:

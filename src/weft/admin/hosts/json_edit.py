@@ -1,5 +1,5 @@
 """
-Insertion of one member or list item into a JSON settings file, without touching any other byte but white space.
+Insertion and removal of members and list items of a JSON settings file; no other byte changes but white space.
 
 Comments and trailing commas are accepted, because VS Code and Zed write them.
 
@@ -11,13 +11,14 @@ Comments and trailing commas are accepted, because VS Code and Zed write them.
     }                                          }
                                              }
 
-The result is read back: it must have the old values and the new one, or the change is refused.
+The result is read back: it must have the expected values, or the change is refused.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 BOM = "\ufeff"
@@ -39,6 +40,8 @@ class _Member(NamedTuple):
     start: int
     """Offset of the value."""
     end: int
+    begin: int
+    """Offset of the key, or of the value of a list item."""
 
 
 class _Source:
@@ -73,14 +76,45 @@ class _Source:
         found: list[_Member] = []
         at = self._skip(start + 1)
         while self.plain[at] != "}":
+            begin = at
             key, at = _DECODER.raw_decode(self.plain, at)
             value = self._skip(self._skip(at) + 1)  # after the colon
             _, end = _DECODER.raw_decode(self.plain, value)
-            found.append(_Member(key, value, end))
+            found.append(_Member(key, value, end, begin))
             at = self._skip(end)
             if self.plain[at] == ",":
                 at = self._skip(at + 1)
         return found, at
+
+    def items(self, start: int) -> tuple[list[_Member], int]:
+        """Return the items of the list that begins at `start`, and the offset of its closing bracket."""
+        found: list[_Member] = []
+        at = self._skip(start + 1)
+        while self.plain[at] != "]":
+            _, end = _DECODER.raw_decode(self.plain, at)
+            found.append(_Member("", at, end, at))
+            at = self._skip(end)
+            if self.plain[at] == ",":
+                at = self._skip(at + 1)
+        return found, at
+
+    def remove(self, members: list[_Member], place: int, *, close: int) -> str:
+        """Return the text without a member, its line, and the comma that separates it."""
+        member = members[place]
+        begin, end = member.begin, member.end
+        after = members[place + 1].begin if place + 1 < len(members) else close
+        before = members[place - 1].end if place else begin
+        if (comma := self.clean.find(",", end, after)) >= 0:
+            tail = self.text[end:comma] + self.text[comma + 1 :]
+            head = self.text[:begin]
+        else:
+            comma = self.clean.find(",", before, begin)
+            head = self.text[:begin] if comma < 0 else self.text[:comma] + self.text[comma + 1 : begin]
+            tail = self.text[end:]
+        line = head.rstrip(" \t")
+        if line.endswith("\n"):
+            head = line.removesuffix("\n").removesuffix("\r")
+        return head + tail
 
     def append(self, rendered: str, *, after: int, close: int, is_first: bool, depth: int) -> str:
         """Return the text with a member or item before `close`; the last one ends at `after`."""
@@ -131,6 +165,57 @@ def append_item(text: str, section: str, name: str, item: Any) -> str:
     last = len(source.plain[:close].rstrip(" \t\r\n"))
     made = source.append(source.render(item, depth=3), after=last, close=close, is_first=not known, depth=3)
     return _check(made, expected)
+
+
+def remove_member(text: str, *keys: str) -> str:
+    """Return a JSON text without the member at a path of one or two keys; unchanged if there is none."""
+    source = _Source(_or_empty(text))
+    members, close = source.members(source.root)
+    expected = dict(source.value)
+    if len(keys) == 2:
+        known = source.value.get(keys[0])
+        if not isinstance(known, dict) or keys[1] not in known:
+            return text
+        expected[keys[0]] = {key: value for key, value in known.items() if key != keys[1]}
+        members, close = source.members(_last(members, keys[0]).start)
+    elif keys[0] not in source.value:
+        return text
+    else:
+        del expected[keys[0]]
+    place = next(at for at, member in enumerate(members) if member.key == keys[-1])
+    return _check(source.remove(members, place, close=close), expected)
+
+
+def remove_items(text: str, section: str, name: str, is_removed: Callable[[Any], bool]) -> str:
+    """Return a JSON text without some items of the list `text[section][name]`."""
+    known = read_list(text, section, name)
+    for place in reversed([at for at, item in enumerate(known) if is_removed(item)]):
+        source = _Source(text)
+        outer = _last(source.members(source.root)[0], section)
+        found = _last(source.members(outer.start)[0], name)
+        items, close = source.items(found.start)
+        known = [*known[:place], *known[place + 1 :]]
+        expected = {**source.value, section: {**source.value[section], name: known}}
+        text = _check(source.remove(items, place, close=close), expected)
+    return text
+
+
+def is_empty(text: str, *keys: str) -> bool:
+    """Return True if the value at a path is an empty object or list."""
+    found: Any = _Source(_or_empty(text)).value
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found in ({}, [])
+
+
+def has_member(text: str, *keys: str) -> bool:
+    """Return True if there is a value at a path."""
+    found: Any = _Source(_or_empty(text)).value
+    for key in keys:
+        if not isinstance(found, dict) or key not in found:
+            return False
+        found = found[key]
+    return True
 
 
 def read_list(text: str, section: str, name: str) -> list[Any]:

@@ -10,16 +10,22 @@ from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.terminal import say
+from weft.daemon.events import SCOPES
 
-HOSTS = ("claude-code", "codex", "cursor", "gemini-cli", "vscode", "zed")
+HOSTS = (
+    "claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "opencode", "vscode", "windsurf", "zed",
+)  # fmt: skip
 
 
 @verb()
 @click.argument("host", type=click.Choice(HOSTS))
-@click.option("--undo", is_flag=True, help="Restore the original files.")
+@click.option("--undo", is_flag=True, help="Remove the entries of Weft.")
+@click.option(
+    "--scope", type=click.Choice(SCOPES), default=SCOPES[0], show_default=True, help="Where hooks search for a prompt."
+)
 @click.option("--dry-run", is_flag=True, help="Print the changes; write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Write without confirmation.")
-def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -> None:
+def install(session: Session, host: str, undo: bool, scope: str, dry_run: bool, yes: bool) -> None:
     """
     Register Weft as an MCP server with an agent host.
 
@@ -43,7 +49,7 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     if undo and not is_installed(host):
         raise click.UsageError(f"Weft is not installed in {host}: run `weft install {host}`")
     found = find_hosts()[host]
-    changes = plan_undo(host) if undo else plan_install(found, arguments=arguments)
+    changes = plan_undo(host, found) if undo else plan_install(found, arguments=arguments, scope=scope)
     if session.as_json:
         print_json([{"path": str(change.path), "diff": change.diff()} for change in changes])
     else:
@@ -62,3 +68,6 @@ def install(session: Session, host: str, undo: bool, dry_run: bool, yes: bool) -
     if session.verbosity >= 0 and not session.as_json:
         done = "restored" if undo else "changed"
         say(f"{done} {len(changes)} files" if changes else "nothing to change", err=True)
+        if not undo:
+            how = "weft hook status shows what is captured" if found.hooks else "its list of MCP servers shows weft"
+            say(f"next: restart {found.title} and send a prompt; {how}", err=True)

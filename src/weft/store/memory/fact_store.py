@@ -10,7 +10,6 @@ from datetime import datetime
 
 from weft.errors import SchemaMismatch
 from weft.extract.names import key_words
-from weft.extract.user_statements import SUBJECT
 from weft.facts.lifecycle import fact_text, holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
@@ -164,8 +163,8 @@ class MemoryFacts:
         """Set the ends of statements that these facts replace, or replaced."""
         content = self._content
         derived = {id for id, documents in content.origins.items() if "" not in documents}
-        for predicate in {fact.predicate for fact in facts if is_settled(fact)}:
-            self._write(settle_statements(self.stated(SUBJECT, predicate), derived=derived), events=(), entities=())
+        for subject, predicate in {(fact.subject, fact.predicate) for fact in facts if is_settled(fact)}:
+            self._write(settle_statements(self.stated(subject, predicate), derived=derived), events=(), entities=())
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         content = self._content

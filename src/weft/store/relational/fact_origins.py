@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from weft.extract.user_statements import SUBJECT
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.fact_rows import drop_entities, forget_facts, to_entity, to_fact, to_row, write_facts
 from weft.store.relational.session import Namespace, Session
@@ -29,8 +28,8 @@ def settling(
     """Set the ends of statements that `facts` replace, after the block, which deletes those of the ids `removed`."""
     gone = _facts(db, namespace, removed) if removed else []
     yield removed
-    for predicate in sorted({fact.predicate for fact in (*facts, *gone) if is_settled(fact)}):
-        values = {"namespace": namespace, "subject": SUBJECT, "predicate": predicate}
+    for subject, predicate in sorted({(f.subject, f.predicate) for f in (*facts, *gone) if is_settled(f)}):
+        values = {"namespace": namespace, "subject": subject, "predicate": predicate}
         ids = [id for (id,) in db.run("fact_ids_by_predicate", values)]
         derived = {id for id, documents in find_origins(db, namespace, ids).items() if "" not in documents}
         write_facts(db, namespace, settle_statements(_facts(db, namespace, ids), derived=derived))

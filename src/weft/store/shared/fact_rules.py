@@ -9,7 +9,7 @@ from datetime import timedelta
 from itertools import product
 
 from weft.extract.names import name_text
-from weft.extract.user_statements import SOURCE, SUBJECT, has_one_value
+from weft.extract.user_statements import SOURCE, SUBJECT, has_one_value, project_of
 from weft.facts.lifecycle import Change, add, is_live, overlap, valid_since
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.shared.merging import join_relations
@@ -103,7 +103,8 @@ def add_stated(fact: Fact) -> Change:
 
 def is_settled(fact: Fact) -> bool:
     """Return True if other statements of the user in conversations end a fact: its predicate has one value."""
-    return fact.source == SOURCE and fact.subject == SUBJECT and has_one_value(fact.predicate)
+    is_about = fact.subject == SUBJECT or bool(project_of(fact.subject_name))
+    return is_about and fact.source == SOURCE and has_one_value(fact.predicate)
 
 
 def settle_statements(facts: Iterable[Fact], *, derived: Collection[str]) -> list[Fact]:
