@@ -14,6 +14,7 @@ from logical import content
 from psycopg.conninfo import make_conninfo
 
 import weft.store.postgres.connect as connect
+import weft.store.postgres.session as session
 from weft.errors import ConfigError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
 from weft.records import Fact
 from weft.store.postgres import citus, schema, vector_indexes, vectors
@@ -183,7 +184,7 @@ def test_a_writer_does_not_wait_for_ever(postgres_dsn, store, monkeypatch):
         store.facts.writing(),
         pytest.raises(StoreUnavailable, match=r"another writer of namespace 'default' .* within 0\.1 s"),
     ):
-        impatient.setattr(connect, "MAX_LOCK_SECONDS", 0.1)
+        impatient.setattr(session, "MAX_LOCK_SECONDS", 0.1)
         other.delete([document_id("default", "a")])
     with database._connections.write("default") as db:
         assert db._db.execute("SHOW statement_timeout").fetchone() == ("0",)

@@ -1,6 +1,7 @@
 """Concurrent writers and readers of one namespace, and a writer that dies."""
 
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -10,8 +11,11 @@ from contract import EVERYTHING, MODEL, make_batch, unit
 from graph_making import batch_of
 from logical import content
 from opening import open_empty, where
+from postgres import IS_CITUS
 
 from weft.errors import WeftError
+from weft.store.postgres.database import PostgresDatabase
+from weft.store.postgres.session import PostgresSession
 from weft.store.sqlite.database import SqliteDatabase
 
 SOURCES = ["Paris", "Auth Service", "Ledger", "Doc One", "SR-052", "密钥", "Database", "OAuth Provider"]
@@ -151,6 +155,61 @@ def test_two_processes_write_one_namespace(postgres_dsn, expected):
     for process in [start(WRITE, postgres_dsn, part) for part in (0, 1)]:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
+    assert content(postgres_dsn) == expected
+
+
+def test_two_writers_of_the_same_documents_agree(postgres_dsn, expected):
+    """All write the same documents in other orders, several at once; another document comes and goes."""
+
+    def write(seed):
+        database = PostgresDatabase(postgres_dsn)
+        store, chance = database.store("default"), random.Random(seed)
+        for _ in range(3):
+            order = chance.sample(SOURCES, len(SOURCES))
+            for first, second in zip(order[::2], order[1::2], strict=True):
+                passing = batch_of(f"passing {seed}", TEXTS[first])
+                store.write(batch_of(first, TEXTS[first]), passing, batch_of(second, TEXTS[second]))
+                store.delete([passing.document.id])
+        database.close()
+
+    database = PostgresDatabase(postgres_dsn)
+    database.store("default").write_model(MODEL)
+    run_all(lambda: write(1), lambda: write(2), lambda: write(3))
+    assert database.check() == []
+    database.close()
+    assert content(postgres_dsn) == expected
+
+
+@pytest.mark.skipif(IS_CITUS, reason="writers of a cluster take turns from the beginning")
+def test_a_writer_of_new_documents_waits_for_no_other(postgres_dsn, expected, monkeypatch):
+    """Rows of new documents are written beside another writer; only what they share is written in turn."""
+    lock, paused, resume = PostgresSession.lock, threading.Event(), threading.Event()
+
+    def pause(self, name, turn="next", **options):
+        if turn == "next" and threading.current_thread() is slow:
+            paused.set()
+            assert resume.wait(60)
+        lock(self, name, turn, **options)
+
+    database = PostgresDatabase(postgres_dsn)
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(batch_of("Paris", TEXTS["Paris"]))
+    monkeypatch.setattr(PostgresSession, "lock", pause)
+    half = len(SOURCES) // 2
+    slow = threading.Thread(
+        target=lambda: store.write(*[batch_of(source, TEXTS[source]) for source in SOURCES[1:half]])
+    )
+    slow.start()
+    assert paused.wait(60)
+    store.write(*[batch_of(source, TEXTS[source]) for source in SOURCES[half:]])
+    store.write(batch_of("Paris", ["Another text."]))
+    store.write(batch_of("Paris", TEXTS["Paris"]))
+    assert store.stats().documents == 1 + len(SOURCES) - half
+    resume.set()
+    slow.join()
+    assert database.check() == []
+    database.close()
     assert content(postgres_dsn) == expected
 
 

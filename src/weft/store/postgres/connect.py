@@ -26,12 +26,11 @@ from weft.store.postgres.failures import (
     not_administrator,
     pool_exhausted,
     translated_errors,
-    writer_busy,
 )
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
-from weft.store.relational.session import NamespaceRow
+from weft.store.relational.session import Namespace, NamespaceRow, Turn
 
 logger = logging.getLogger(__name__)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the pool logs the same error that is raised
@@ -43,9 +42,6 @@ MAX_WAIT_SECONDS = 30.0
 """Maximum wait for a connection of the pool."""
 
 CONNECT_TIMEOUT_SECONDS = 10
-
-MAX_LOCK_SECONDS = 600.0
-"""Maximum wait for another writer of a namespace. `lock_timeout` does not reach the nodes of Citus."""
 
 REPLICA_PAUSE_SECONDS = 30
 """Time for which a replica is not used after it did not answer."""
@@ -67,7 +63,7 @@ class Connections:
     """
     Source of transactions, each bound to one namespace; row security hides all others.
 
-    Reading transactions see a snapshot. Writers of one namespace wait for each other at its row.
+    Reading transactions see a snapshot. Writers of one namespace take turns at its row (`Turn`).
     """
 
     def __init__(self, dsn: str, *, replica: str = "") -> None:
@@ -88,8 +84,8 @@ class Connections:
         """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
         self._indexed_chunk_dimensions: set[int] = set()
-        self._analyzed: dict[str, int] = {}
-        """Chunks at the last refresh of the statistics, by namespace."""
+        self._growth: dict[Namespace, int] = {}
+        """Chunks to be written until the next refresh of the statistics, by namespace."""
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -121,31 +117,30 @@ class Connections:
 
     @contextmanager
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, turn: Turn | None = "next", defer_indexes: bool = False
     ) -> Iterator[PostgresSession]:
         """
         Open a session that is committed unless an exception is raised.
 
-        Without `exclusive`, the session does not wait for other writers of the namespace; its statements must skip
-        locked rows. With `nested`, use the current transaction of this thread, if any. With `defer_indexes`, a large
-        namespace may stay without an index of its vectors, which `create_indexes` adds: vectors are inserted into an
-        index one by one, which takes several times as long as building it.
+        Without a `turn`, the caller takes one with `lock`, or its statements skip locked rows. With `nested`, use the
+        current transaction of this thread, if any. With `defer_indexes`, a large namespace may stay without an index of
+        its vectors, which `create_indexes` adds: vectors are inserted into an index one by one, which takes several
+        times as long as building it.
         """
         if nested and self._current is not None:
             with self._read(namespace) as session:
                 yield session
             return
-        is_locking = bool(namespace) and exclusive
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
-            if is_locking:
-                self._lock_namespace(session, namespace)
+            if namespace and turn:
+                session.lock(namespace, turn)
             yield session
-            found = session.namespace(namespace) if is_locking else None
-        if is_locking and self._replica:
+            found = session.namespace(namespace) if session.has_turn else None
+        if session.has_turn and self._replica:
             # A dropped namespace may be created again with smaller generations: never read it from the replica.
             written = self._written_generations.get(namespace, 0)
             self._written_generations[namespace] = max(found.generation, written) if found else math.inf
-        is_grown = self._has_grown(namespace, found.chunks) if found else False
+        is_grown = found is not None and self._has_grown(found, added=found.chunks - session.chunks_before)
         dimensions = set() if found is None or defer_indexes else self._unindexed_dimensions(found)
         if dimensions:
             self._try_index_chunks(dimensions)
@@ -162,24 +157,11 @@ class Connections:
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
-    def _lock_namespace(self, session: PostgresSession, namespace: str) -> None:
-        """Exclude other writers of a namespace, and wait for them at most for the limit."""
-        start = time.monotonic()
-        try:
-            session.limit_statements(MAX_LOCK_SECONDS)
-            session.lock(namespace)
-            session.unlimit_statements()
-        except psycopg.errors.QueryCanceled as error:
-            if time.monotonic() - start < MAX_LOCK_SECONDS:
-                raise  # a shorter limit of the server
-            raise writer_busy(self.where, namespace, MAX_LOCK_SECONDS) from error
-
-    def _has_grown(self, namespace: str, chunks: int) -> bool:
-        """Return True if the planner's statistics are outdated now that a namespace has so many chunks."""
-        analyzed = self._analyzed.setdefault(namespace, 0)
-        is_grown = chunks >= analyzed + max(MIN_ANALYZED_CHUNKS, analyzed)
-        if is_grown or chunks < analyzed:
-            self._analyzed[namespace] = chunks
+    def _has_grown(self, found: NamespaceRow, *, added: int) -> bool:
+        """Return True if the planner's statistics are outdated after a transaction that added chunks."""
+        left = self._growth.get(found.key, MIN_ANALYZED_CHUNKS) - max(added, 0)
+        is_grown = left <= 0
+        self._growth[found.key] = max(MIN_ANALYZED_CHUNKS, found.chunks) if is_grown else left
         return is_grown
 
     def pack(self) -> None:
@@ -301,6 +283,7 @@ class Connections:
     def _session(self, db: psycopg.Connection[TupleRow], begin: str) -> PostgresSession:
         return PostgresSession(
             db,
+            where=self.where,
             samples=self._samples,
             kept_filters=self._kept_filters,
             is_snapshot=begin == BEGIN_READ,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from weft.store.postgres import vectors
+from weft.store.postgres.failures import writer_busy
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.ports import PostgresKeywords, PostgresVectors
 from weft.store.postgres.terms import KnownTerms
@@ -24,6 +26,7 @@ from weft.store.relational.session import (
     Namespace,
     NamespaceRow,
     Row,
+    Turn,
     Values,
     Vectors,
     to_namespace,
@@ -31,6 +34,15 @@ from weft.store.relational.session import (
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
+
+MAX_LOCK_SECONDS = 600.0
+"""Maximum wait for another writer of a namespace. `lock_timeout` does not reach the nodes of Citus."""
+
+MAX_LOCKED_DOCUMENTS = 500
+"""Documents that are locked one by one; a server has room for some 6,000 locks."""
+
+LOCKS = {"shared": "share_namespace", "next": "lock_namespace", "alone": "hold_namespace"}
+"""Statement that locks the row of a namespace, by turn."""
 
 STREAM_ROWS = 2000
 """Rows that a streaming cursor fetches at once."""
@@ -50,12 +62,14 @@ class PostgresSession:
         self,
         db: psycopg.Connection[TupleRow],
         *,
+        where: str,
         samples: Samples,
         kept_filters: KeptFilters,
         is_snapshot: bool = False,
         has_citus: bool = False,
     ) -> None:
         self._db = db
+        self._where = where
         self.samples = samples
         self.kept_filters = kept_filters
         self._candidates = 0 if has_citus else vectors.MIN_EF_SEARCH
@@ -65,6 +79,10 @@ class PostgresSession:
         """True if settings of the transaction are sent to the nodes of Citus."""
         self.is_snapshot = is_snapshot
         """True if all statements see the same state, so that what was read is kept."""
+        self.has_turn = False
+        """True after the transaction has waited for its next turn in its namespace."""
+        self.chunks_before = 0
+        """Chunks of the namespace at that time."""
         self.kept_terms: dict[Namespace, KnownTerms] = {}
         self._kept_namespaces: dict[str, NamespaceRow | None] = {}
         self._changes = 0
@@ -130,10 +148,6 @@ class PostgresSession:
         """Limit the time of each statement that follows, unless the server has a shorter limit."""
         self.run("limit_statements", {"milliseconds": int(seconds * 1000)})
 
-    def unlimit_statements(self) -> None:
-        """Restore the limit that the connection had."""
-        self._set_local("statement_timeout", "DEFAULT")
-
     def _propagate_settings(self) -> None:
         """Send the settings of the transaction that follow to the nodes of Citus, too."""
         if not self._is_propagating:
@@ -168,5 +182,25 @@ class PostgresSession:
     def namespace_key(self, name: str) -> str:
         return name
 
-    def lock(self, name: str) -> None:
-        self.run("lock_namespace", {"name": name})
+    def lock(self, name: str, turn: Turn = "next", *, documents: Collection[str] = ()) -> None:
+        """
+        Lock the row of a namespace as strongly as a turn needs, and before it the ids of `documents`.
+
+        With Citus, turns are never shared: `documents` would be locked on one of several nodes.
+        """
+        is_shared = turn == "shared" and not self._has_citus and len(documents) <= MAX_LOCKED_DOCUMENTS
+        strength = turn if is_shared or turn == "alone" else "next"
+        start = time.monotonic()
+        try:
+            self.limit_statements(MAX_LOCK_SECONDS)
+            if is_shared and documents:
+                self.run("lock_documents", {"name": name, "ids": sorted(documents)})
+            rows = self.run(LOCKS[strength], {"name": name})
+            self._set_local("statement_timeout", "DEFAULT")
+        except psycopg.errors.QueryCanceled as error:
+            if time.monotonic() - start < MAX_LOCK_SECONDS:
+                raise  # a shorter limit of the server
+            raise writer_busy(self._where, name, MAX_LOCK_SECONDS) from error
+        if strength != "shared" and not self.has_turn:
+            self.has_turn = True
+            self.chunks_before = rows[0][0] if rows else 0

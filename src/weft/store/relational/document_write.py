@@ -29,8 +29,9 @@ class _OldChunk(NamedTuple):
 class DocumentWriter:
     """Changes one namespace inside an open transaction. Use an instance once."""
 
-    def __init__(self, db: Session, *, namespace: Namespace, statements: DocumentGraph) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace, name: str, statements: DocumentGraph) -> None:
         self._db = db
+        self._name = name
         self._namespace = namespace
         self._terms = db.keywords.collect(namespace)
         self._statements = statements
@@ -44,7 +45,11 @@ class DocumentWriter:
         """Rows of new chunks and documents by statement, written together."""
 
     def write_all(self, batches: Sequence[Batch], *, models: Mapping[str, int | None]) -> None:
-        """Replace documents by batches, with the numbers of their embedders by fingerprint. `finish` must follow."""
+        """
+        Replace documents by batches, with the numbers of their embedders by fingerprint. `finish` must follow.
+
+        New documents are written in a shared turn, all else in the next one.
+        """
         values = {"namespace": self._namespace, "ids": json.dumps([batch.document.id for batch in batches])}
         self._stored = dict(self._db.run("stored_documents", values))
         new: dict[str, Batch] = {}
@@ -53,7 +58,11 @@ class DocumentWriter:
             if batch.document.id in self._stored or new.setdefault(batch.document.id, batch) is not batch:
                 others.append(batch)
         self._numbers = self._draw(len(new), chunks=sum(len(_items(batch)) for batch in new.values()))
-        for batch in (*new.values(), *others):  # all numbers drawn for new ones are used before others are drawn
+        for batch in new.values():
+            self._write(batch, model=models[batch.model])
+        self._flush()
+        self._db.lock(self._name)
+        for batch in others:  # all numbers drawn for new ones have been used
             self._write(batch, model=models[batch.model])
 
     def _write(self, batch: Batch, *, model: int | None) -> None:

@@ -45,7 +45,7 @@ class RelationalJobs:
             _change(db, "delete_jobs", namespace, [id for (id,) in expired])
 
     def claim(self, worker: str, *, recipe: str, limit: int, lease: float, attempts: int) -> list[Job]:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             namespace, at = db.namespace_key(self._name), db.one("read_clock")
             free = {"namespace": namespace, "recipe": recipe, "at": at}
             rows = db.run("pick_jobs", {**free, "lowest": 0, "highest": 0, "limit": limit})
@@ -60,17 +60,17 @@ class RelationalJobs:
         return [_job(key, payload=text, attempts=begun + 1, error=error) for *key, text, begun, error in rows]
 
     def renew(self, worker: str, *, lease: float) -> None:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             namespace = db.namespace_key(self._name)
             _change(db, "renew_jobs", namespace, _claimed(db, namespace, worker), expires=db.one("read_clock") + lease)
 
     def fail(self, worker: str, id: str, error: str, *, attempts: int) -> None:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             values = {"worker": worker, "id": id, "error": storable_error(error), "attempts": attempts}
             db.run("fail_job", {"namespace": db.namespace_key(self._name), **values})
 
     def release(self, worker: str, *, counted: bool) -> int:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             namespace = db.namespace_key(self._name)
             return _change(db, "release_jobs", namespace, _claimed(db, namespace, worker), back=0 if counted else 1)
 
@@ -82,7 +82,7 @@ class RelationalJobs:
             return db.changes()
 
     def collect(self, run: str, *, limit: int) -> list[Job]:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             namespace = db.namespace_key(self._name)
             rows = db.run("done_jobs", {"namespace": namespace, "run": run, "limit": limit})
             found = [_job(key, attempts=begun, result=parse_result(result)) for *key, begun, result in rows]
@@ -90,13 +90,13 @@ class RelationalJobs:
         return found
 
     def failed(self, run: str = "", *, limit: int) -> list[Job]:
-        with self._connections.write(self._name, exclusive=False) as db:
+        with self._connections.write(self._name, turn=None) as db:
             values = {"namespace": db.namespace_key(self._name), "run": run, "limit": limit}
             rows = db.run("failed_jobs", values)
         return [_job(key, attempts=begun, error=error) for *key, begun, error in rows]
 
     def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
-        with self._connections.write(self._name, exclusive=False) as db:  # a replica may miss recent writes
+        with self._connections.write(self._name, turn=None) as db:  # a replica may miss recent writes
             values = {"namespace": db.namespace_key(self._name), "run": run, "recipe": recipe}
             return JobCounts(**{state: count for state, count in db.run("count_jobs", values) if state in STATES})
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Filter, KeywordStatistics, Nomination, Problem, Ranking, StoredModel, Vector
@@ -29,6 +29,19 @@ NO_VALUES: Mapping[str, Any] = {}
 
 Values: TypeAlias = Mapping[str, Any] | tuple[Any, ...]
 """Values of a statement, by name. SQLite also takes them in the order in which the statement first names them."""
+
+Turn: TypeAlias = Literal["shared", "next", "alone"]
+"""
+Which writers of a namespace a transaction excludes.
+
+| turn | excludes | may |
+| --- | --- | --- |
+| shared | those with a turn `alone`, and those that write the same documents | insert rows of new documents |
+| next | those with a turn `next` or `alone` | change all rows of the namespace |
+| alone | all | rely on there being no unfinished documents |
+
+A transaction can begin with `shared`, which lasts long, and wait for its `next` turn when only shared rows are left.
+"""
 
 
 class ModelRow(NamedTuple):
@@ -117,8 +130,8 @@ class Session(Protocol):
     def namespace_key(self, name: str) -> Namespace:
         """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
 
-    def lock(self, name: str) -> None:
-        """Exclude other writers of a namespace for the rest of the transaction."""
+    def lock(self, name: str, turn: Turn = "next", *, documents: Collection[str] = ()) -> None:
+        """Wait for a turn in a namespace, and keep it for the rest of the transaction; `documents` are as in `Turn`."""
 
 
 class Vectors(Protocol):
@@ -257,14 +270,14 @@ class Connections(Protocol):
         """Open a reading session for whole tables: pages read once do not stay in memory."""
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, turn: Turn | None = "next", defer_indexes: bool = False
     ) -> AbstractContextManager[Session]:
         """
-        Open a session that is committed unless an exception is raised; other writers of the namespace wait.
+        Open a session that is committed unless an exception is raised, after waiting for a turn in the namespace.
 
-        With `nested`, use the current transaction of this thread, if any. Without `exclusive`, do not wait for other
-        writers of the namespace; the statements must skip locked rows. With `defer_indexes`, indexes that a large
-        namespace needs may be left to `create_indexes`.
+        Without a `turn`, the caller takes one with `lock`, or its statements skip locked rows. With `nested`, use the
+        current transaction of this thread, if any. With `defer_indexes`, indexes that a large namespace needs may be
+        left to `create_indexes`.
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:
@@ -280,10 +293,10 @@ class Connections(Protocol):
         """Create the indexes that writes deferred, outside any transaction."""
 
 
-def make_namespace(db: Session, name: str) -> None:
+def make_namespace(db: Session, name: str, turn: Turn = "next") -> None:
     """Create the row of a namespace if it is missing, and lock it."""
     db.run("write_namespace", {"name": name})
-    db.lock(name)
+    db.lock(name, turn)
 
 
 def to_namespace(row: Row) -> NamespaceRow:

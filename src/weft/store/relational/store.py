@@ -82,19 +82,25 @@ class RelationalStore:
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
-        with self._connections.write(self._namespace, defer_indexes=defer_indexes) as db:
+        with self._connections.write(self._namespace, turn=None, defer_indexes=defer_indexes) as db:
             self._write(db, batches, done=done)
 
     def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None) -> None:
-        namespace = self._ensure(db)
+        documents = {batch.document.id for batch in batches}
+        db.lock(self._namespace, "shared", documents=documents)
+        if (found := db.namespace(self._namespace)) is None:
+            make_namespace(db, self._namespace)
+            found = db.namespace(self._namespace)
+        assert found is not None
+        namespace = found.key
         if done:
             finish_jobs(db, namespace, done)
         if not batches:
             return
-        discard_jobs(db, namespace, [batch.document.id for batch in batches])
+        discard_jobs(db, namespace, sorted(documents))
         models = self._checked_models(db, namespace, batches)
         statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
-        writer = DocumentWriter(db, namespace=namespace, statements=statements)
+        writer = DocumentWriter(db, namespace=namespace, name=self._namespace, statements=statements)
         writer.write_all(batches, models=models)
         writer.finish()
 
@@ -108,7 +114,7 @@ class RelationalStore:
             if found is None:
                 return 0
             statements = DocumentGraph(db, namespace=found.key, name=self._namespace, models={})
-            writer = DocumentWriter(db, namespace=found.key, statements=statements)
+            writer = DocumentWriter(db, namespace=found.key, name=self._namespace, statements=statements)
             deleted = writer.delete(document_ids)
             db.run("delete_jobs", {"namespace": found.key, "ids": json.dumps(list(document_ids))})
             if deleted:
@@ -134,7 +140,7 @@ class RelationalStore:
 
     def write_model(self, model: StoredModel) -> None:
         self._connections.prepare_vectors(model.dimension)
-        with self._connections.write(self._namespace) as db:
+        with self._connections.write(self._namespace, turn="alone") as db:
             namespace = self._ensure(db)
             row = {"name": model.name, "fingerprint": model.fingerprint, "dimension": model.dimension}
             number = db.one("write_model", {"namespace": namespace, **row})

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from weft.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreUnavailable
+from weft.store.relational.session import Turn
 from weft.store.shared.file_checks import check_files
 from weft.store.sqlite import schema
 from weft.store.sqlite.index import reader
@@ -118,7 +119,7 @@ class Connections:
                 _roll_back(db)
 
     def write(
-        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True, defer_indexes: bool = False
+        self, namespace: str = "", *, nested: bool = False, turn: Turn | None = "next", defer_indexes: bool = False
     ) -> AbstractContextManager[SqliteSession]:
         """
         Open a session that is committed unless an exception is raised. A file has one writer at a time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -14,6 +14,7 @@ from weft.store.relational.session import (
     Names,
     NamespaceRow,
     Row,
+    Turn,
     Values,
     Vectors,
     to_namespace,
@@ -75,5 +76,5 @@ class SqliteSession:
         found = self.namespace(name)
         return found.number if found else 0
 
-    def lock(self, name: str) -> None:
+    def lock(self, name: str, turn: Turn = "next", *, documents: Collection[str] = ()) -> None:
         """Do nothing: a file has one writer at a time."""

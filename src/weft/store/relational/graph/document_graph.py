@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from weft.extract.mentions import nominated_mentions
-from weft.records import Batch, Vector
+from weft.records import Batch, Fact, Vector
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.session import Namespace, Session
@@ -58,6 +58,10 @@ class DocumentGraph:
         self._models = models
         self.changes = GraphChanges(db, namespace=namespace, name=name)
         self._names = NameVectors(db, namespace=namespace)
+        self._stated: list[tuple[str, Sequence[Fact]]] = []
+        """Documents with the facts they state."""
+        self._fact_vectors: list[tuple[int, Mapping[str, Vector]]] = []
+        """Embedders with vectors of fact entities."""
 
     def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
         """Prepare the replacement or deletion of a stored document, by number, with these chunks."""
@@ -85,21 +89,26 @@ class DocumentGraph:
         if model is not None:
             self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:
-            write_stated(self._db, self._namespace, batch.document.id, batch.facts)
+            self._stated.append((batch.document.id, batch.facts))
         if model is not None and batch.fact_vectors:
-            self._write_fact_vectors(batch.fact_vectors, model=model)
+            self._fact_vectors.append((model, batch.fact_vectors))
 
     def delete(self, document: str) -> None:
         """Delete the facts that a deleted document stated, by its id."""
         write_stated(self._db, self._namespace, document, ())
 
     def flush(self) -> None:
-        """Write the collected rows."""
+        """Write the collected rows of documents."""
         self._names.flush()
+        self.changes.write_statements()
 
     def finish(self) -> None:
-        """Update the graph."""
+        """Update facts and graph."""
         self.flush()
+        for document, facts in self._stated:
+            write_stated(self._db, self._namespace, document, facts)
+        for model, vectors in self._fact_vectors:
+            self._write_fact_vectors(vectors, model=model)
         self.changes.settle()
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:

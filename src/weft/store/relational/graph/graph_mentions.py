@@ -63,6 +63,10 @@ class MentionChanges:
     def write(self) -> None:
         """Write the collected mentions. The names must have been written."""
         self._write_changed()
+        self.write_new()
+
+    def write_new(self) -> None:
+        """Write the mentions of new chunks."""
         keys = {row.key for _, rows in self._new.values() for row in rows}
         numbers = self._db.names.numbers(self._namespace, keys)
         values = []

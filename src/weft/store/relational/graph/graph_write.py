@@ -88,8 +88,6 @@ class GraphChanges:
         self._released: set[str] = set()
         """Keys that nothing may use any more after this transaction."""
         self._nominations: list[NominationRow] = []
-        self._nominating: set[int] = set()
-        """Chunks with collected nominations."""
         self._deleted_claims: list[dict[str, Any]] = []
         self._new_claims: list[dict[str, Any]] = []
         self._stored: dict[int, list[ClaimRow]] = {}
@@ -111,8 +109,6 @@ class GraphChanges:
     def remove(self, chunk: int) -> None:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
-        if chunk in self._nominating:  # the transaction wrote its document before
-            self._nominations = [row for row in self._nominations if row.chunk != chunk]
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
         claims = self._claims_of(chunk)
         self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
@@ -134,7 +130,6 @@ class GraphChanges:
         """Collect the nominations and claims of a chunk, or of an import about it; a new chunk has its `mentions`."""
         is_new = mentions is not None
         self._nominations += [NominationRow(chunk, document, origin, is_new, item) for item in extraction.nominations]
-        self._nominating.add(chunk)
         self._keys |= {item.key for item in extraction.nominations}
         self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims_of(chunk)
@@ -169,7 +164,7 @@ class GraphChanges:
 
     def settle(self) -> None:
         """Write the collected changes and update entities and relations."""
-        self._write_statements()
+        self.write_statements()
         keys, pairs = self._links.settle()
         self._keys |= keys
         self._pairs |= {Pair(*pair) for pair in pairs}
@@ -209,10 +204,12 @@ class GraphChanges:
             self._write_relations()
         self._db.names.release(self._namespace)
 
-    def _write_statements(self) -> None:
-        """Write the collected nominations and claims."""
+    def write_statements(self) -> None:
+        """Write the collected nominations and claims, and the mentions of new chunks: rows of these chunks alone."""
         self._db.names.write_nominations(self._namespace, self._nominations)
+        self._nominations = []
         self._write_claims()
+        self._mentions.write_new()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 

@@ -33,11 +33,25 @@ SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
 FROM weft.namespace AS n
 WHERE n.namespace = :name;
 
+-- name: share_namespace
+-- Turns: `shared` and `next` are compatible, `next` excludes itself, `alone` excludes all.
+SELECT chunks FROM weft.namespace WHERE namespace = :name FOR KEY SHARE;
+
 -- name: lock_namespace
-SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
+SELECT chunks FROM weft.namespace WHERE namespace = :name FOR NO KEY UPDATE;
+
+-- name: hold_namespace
+SELECT chunks FROM weft.namespace WHERE namespace = :name FOR UPDATE;
 
 -- name: try_namespace
-SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
+SELECT namespace FROM weft.namespace WHERE namespace = :name FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: lock_documents
+-- In one order, so that two writers of the same documents never wait for each other.
+SELECT pg_advisory_xact_lock(k.hash) FROM (
+    SELECT DISTINCT hashtextextended(:name || chr(31) || id, 0) AS hash FROM unnest(:ids::text[]) AS d (id)
+    ORDER BY hash
+) AS k;
 
 -- name: write_namespace
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
