@@ -11,7 +11,7 @@ from rich.text import Text
 from weft.cli.output import console, escape
 from weft.cli.terminal import one_line, say, visible
 from weft.context.serialise import choice_to_dict
-from weft.records import Choice, Context, Evidence, PathStep, Result
+from weft.records import Choice, Context, Evidence, PathStep, RelationAnswer, Result
 from weft.text.analyzer import query_terms, terms
 
 SNIPPET_CHARACTERS = 420
@@ -23,6 +23,8 @@ def print_result(result: Result, *, explain: bool, full: bool) -> None:
     out = console()
     print_status(out, result)
     wanted = set(query_terms(result.query))
+    if result.relations is not None:
+        _print_relations(out, result.relations)
     for rank, piece in enumerate(result.evidence, start=1):
         _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full)
     if result.connected:
@@ -117,6 +119,21 @@ def mark(text: str, wanted: set[str]) -> Text:
         if is_content and wanted & set(terms(word)):
             marked.stylize("bold", *match.span())
     return marked
+
+
+def _print_relations(out: Console, answer: RelationAnswer) -> None:
+    """Print the related things, each with its relation, its citation and the sentence that states it."""
+    if answer.items:
+        out.print(f"\n[bold]{len(answer.items)} of {answer.total:,}[/]  {escape(' and '.join(answer.names))}")
+    for item in answer.items:
+        path = path_text(item.path) if len(item.path) > 1 else ""
+        relation = "" if path else item.relation.replace("_", " ")
+        out.print(f"- [bold]{escape(item.name)}[/]  [dim]{escape(relation)}[/]  [cyan]{escape(item.citation)}[/]")
+        for line in (path, one_line(item.sentence)):
+            if line:
+                out.print(f"  [dim]{escape(line)}[/]")
+    for citation in answer.passages:
+        out.print(f"- [cyan]{escape(citation)}[/]")
 
 
 def _print_evidence(

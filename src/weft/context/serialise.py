@@ -28,6 +28,7 @@ from weft.records import (
     Recall,
     Receipt,
     RelatedDocument,
+    RelationAnswer,
     Remembered,
     Result,
     StoreStats,
@@ -49,6 +50,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "choice": choice_to_dict(result.choice) if result.choice else None,
         "status": result.status,
         "confidence": round(result.confidence, 4),
+        **({"relations": relations_to_dict(result.relations)} if result.relations else {}),
         "results": [evidence_to_dict(piece, rank) for rank, piece in enumerate(result.evidence, start=1)],
         "connected": [connected_to_dict(piece, rank) for rank, piece in enumerate(result.connected, start=1)],
         "rejected": rejected
@@ -66,6 +68,30 @@ def result_to_dict(result: Result) -> dict[str, Any]:
             "count": result.rerank.count,
             "skipped": result.rerank.skipped or None,
         },
+    }
+
+
+def relations_to_dict(answer: RelationAnswer) -> dict[str, Any]:
+    """Return the answer to a question about relations as JSON values."""
+    return {
+        "names": list(answer.names),
+        "types": list(answer.types),
+        "total": answer.total,
+        "note": answer.note or None,
+        "passages": list(answer.passages),
+        "items": [
+            {
+                "id": item.entity_id,
+                "name": item.name,
+                "type": item.type,
+                "relation": item.relation,
+                "weight": item.weight,
+                "sentence": item.sentence,
+                "citation": item.citation or None,
+                "path": [step_to_dict(step) for step in item.path],
+            }
+            for item in answer.items
+        ],
     }
 
 

@@ -9,6 +9,7 @@ from weft.config import ContextOptions
 from weft.context.blend import build_blend
 from weft.context.build import GraphView, build_evidence
 from weft.context.graph_block import build_graph_block, build_no_graph
+from weft.context.relation_block import add_relations
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.statements import inverse
 from weft.records import Context, GraphContext, Recalled, Relation, Result
@@ -52,6 +53,20 @@ def build_context(
 
 
 def _build(
+    result: Result, *, relations: Relations, count: Callable[[str], int], options: ContextOptions, budget: int | None
+) -> Context:
+    """Return the answer of the graph, if there is one, then the evidence."""
+    answer = result.relations
+    if answer is None or not answer.items or options.format == "graph":
+        return _build_passages(result, relations=relations, count=count, options=options, budget=budget)
+
+    def rest(tokens: int) -> Context:
+        return _build_passages(result, relations=relations, count=count, options=options, budget=tokens)
+
+    return add_relations(answer, rest=rest, count=count, budget=options.budget if budget is None else budget)
+
+
+def _build_passages(
     result: Result, *, relations: Relations, count: Callable[[str], int], options: ContextOptions, budget: int | None
 ) -> Context:
     pieces = (*result.evidence, *result.connected)

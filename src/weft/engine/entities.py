@@ -10,17 +10,15 @@ from itertools import islice
 
 from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
-from weft.extract.code.code_keys import code_key
-from weft.extract.links.page_keys import DESCRIBES, page_key
-from weft.extract.names import name_key, whole_key
-from weft.extract.papers.paper_ids import id_key, read_id
+from weft.extract.names import name_key
 from weft.extract.statements import inverse
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.traversal import Fetch, Step
-from weft.records import Entity, Filter, Mention, PathStep, Relation
+from weft.records import Entity, Mention, PathStep, Relation
 from weft.search.graph.overview import Overview, find_overview
 from weft.search.graph.relations import find_remembered, iter_remembered, relations_in
+from weft.search.relations.name_lookup import find_named, name_keys, pages_titled
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 
@@ -86,7 +84,7 @@ class Entities:
         If several pages share a title, the links of those with exactly this title are included.
         """
         entity, relations = self.get(name), relations_in(self._store, at=self._at)
-        seeds = [entity.id, *(page.id for page in self._pages_titled(name, entity) if page.id != entity.id)]
+        seeds = [entity.id, *(page.id for page in pages_titled(name, entity, store=self._store))]
         found = neighbourhood(
             seeds, fetch=_fetch(relations.with_derived), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
         )
@@ -220,12 +218,14 @@ class Entities:
     def _find(self, name: str) -> tuple[str, Entity]:
         """Return the key that `name` resolves to, and its entity. Raises `NotFound`."""
         found = self._known(name) or [(entity.key, entity) for entity in self._store.graph.entities([name])]
-        found = found or self._shown_as(name) or self._page_at(name)
+        found = found or self._shown_as(name)
+        if not found:
+            found = [(entity.key, entity) for entity in find_named([name], store=self._store)]
         if found and name.rstrip().endswith(")"):  # `Mercury (planet)`: the key has no suffix, the page has
-            found = [(page.key, page) for page in self._pages_titled(name, found[0][1])] or found
+            found = [(page.key, page) for page in pages_titled(name, found[0][1], store=self._store)] or found
         if not found and self._at is not None:
-            known = find_remembered(_keys(name), store=self._store, at=self._at)
-            found = [(key, known[key]) for key in _keys(name) if key in known]
+            known = find_remembered(name_keys(name), store=self._store, at=self._at)
+            found = [(key, known[key]) for key in name_keys(name) if key in known]
         if not found:
             raise NotFound(
                 f"no entity {name[:80]!r} in namespace {self._store.namespace!r}",
@@ -235,23 +235,8 @@ class Entities:
 
     def _known(self, name: str) -> list[tuple[str, Entity]]:
         """Return the possible keys of `name` that occur in documents, best first, each with its entity."""
-        known = self._store.graph.find_entities(_keys(name))
-        return [(key, known[key]) for key in _keys(name) if key in known]
-
-    def _page_at(self, source: str) -> list[tuple[str, Entity]]:
-        """Return the entity of the page at a path, or else the entity of its title."""
-        found = self._store.find_documents(Filter(source_prefix=source), limit=1) if source else []
-        if not found or found[0].source != source:
-            return []
-        keys = [key for key in (page_key(source), name_key(found[0].title)) if key]
-        known = self._store.graph.find_entities(keys)
-        return [(key, known[key]) for key in keys if key in known]
-
-    def _pages_titled(self, title: str, entity: Entity) -> list[Entity]:
-        """Return the pages with exactly this title, if several pages share the entity of the title."""
-        relations = self._store.graph.relations_of([entity.id], limit=MAX_RELATIONS, types=[DESCRIBES])
-        pages = self._store.graph.entities([r.source_id for r in relations if r.target_id == entity.id])
-        return [page for page in pages if page.name.casefold() == title.strip().casefold()]
+        known = self._store.graph.find_entities(name_keys(name))
+        return [(key, known[key]) for key in name_keys(name) if key in known]
 
     def _shown_as(self, name: str) -> list[tuple[str, Entity]]:
         """Return the entities renamed to `name`, each with its own key."""
@@ -259,12 +244,6 @@ class Entities:
         keys = [owner for kind, owner, value in edits if kind == "rename" and wanted and name_key(value) == wanted]
         known = self._store.graph.find_entities(keys)
         return [(key, known[key]) for key in keys if key in known]
-
-
-def _keys(name: str) -> list[str]:
-    """Return the possible keys of a name or of a fact entity id, best first."""
-    keys = [code_key(name.strip()), id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
-    return list(dict.fromkeys(filter(None, keys)))
 
 
 def _fetch(read: Callable[..., list[Relation]]) -> Fetch:

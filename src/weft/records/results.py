@@ -245,6 +245,44 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedThing:
+    """A thing in the answer to a question about relations, with the statement of its relation."""
+
+    entity_id: str
+    name: str
+    type: str
+    """Type of the entity; empty if unknown."""
+    relation: str
+    """Relation type, from the previous thing on the path to this one."""
+    weight: float
+    sentence: str
+    """Sentence or line that states the relation."""
+    citation: str
+    """Empty for a relation that only a fact states."""
+    chunk_id: str
+    path: tuple[PathStep, ...]
+    """Relations from the named thing to this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationAnswer:
+    """Answer of the graph to a question about relations."""
+
+    names: tuple[str, ...]
+    """The thing that the question names, or the two whose connection it asks for."""
+    types: tuple[str, ...] = ()
+    """Relation types from the named thing; empty for any connection."""
+    items: tuple[RelatedThing, ...] = ()
+    """Related things: direct ones first, then in the order of `types`, then the strongest."""
+    total: int = 0
+    """Number of related things; `items` has at most the first 100."""
+    note: str = ""
+    """Reason if there are none."""
+    passages: tuple[str, ...] = ()
+    """Citations of the best passage of each thing, if nothing connects them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Result of one query."""
 
@@ -258,6 +296,8 @@ class Result:
     """At most `top_k` passages, best first."""
     connected: tuple[Evidence, ...] = ()
     """Passages of stated neighbours of the entities that the question names, best first; none of them is evidence."""
+    relations: RelationAnswer | None = None
+    """Answer of the graph to a question about relations; None for other questions."""
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     degraded: str = ""

@@ -19,6 +19,7 @@ from weft.search.judge import judge
 from weft.search.question.choose_method import Plan, choose_method
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
+from weft.search.relations.verdict import add_answer, ask_relations, confirm_relations
 from weft.search.rerank import ask_reranker, read_pool, reselect
 from weft.search.result import build_result
 from weft.search.search_context import SearchContext
@@ -39,18 +40,20 @@ def find(text: str, search: SearchContext) -> Result:
     with store.reading():
         rankings = ask_channels(query, plan.channels, search)
         joined = join_graph(query, plan, rankings, search)
-        verdict = judge(query, joined, search)
+        answer = None if joined.walked.cited is not None else ask_relations(question, search)
+        verdict = confirm_relations(judge(query, joined, search), answer)
         neighbours = find_neighbours(query, joined, search) if verdict.kept else Neighbours()
         selection = select_hits(query, joined, verdict, neighbours, search)
         if reranker is None:
-            return build_result(query, plan, joined, verdict, selection, search)
+            return add_answer(build_result(query, plan, joined, verdict, selection, search), answer)
         texts = read_pool(selection, search)
     is_cited = joined.walked.cited is not None
     opinion = ask_reranker(question, texts, search, reranker=reranker, is_cited=is_cited)
     with store.reading():
         reopened = replace(search)  # the chunks of the first transaction may be outdated
         selection = reselect(selection, opinion, reopened)
-        return build_result(query, plan, joined, verdict, selection, reopened, opinion=opinion)
+        result = build_result(query, plan, joined, verdict, selection, reopened, opinion=opinion)
+        return add_answer(result, answer)
 
 
 def _embed(question: Question, plan: Plan, search: SearchContext) -> Query:

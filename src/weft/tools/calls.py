@@ -95,6 +95,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "status": found["status"],
         "confidence": found["confidence"],
         "method": found["method"],
+        **({"relations": found["relations"]} if "relations" in found and not values.get("cursor") else {}),
         "results": results,
         "facts": cut_page(facts)[0],
         "entities": (found["graph_context"] or {"recognised": []})["recognised"],

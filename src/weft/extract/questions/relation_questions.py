@@ -35,6 +35,9 @@ MAX_QUESTION_CHARACTERS = 300
 MAX_FILLERS = 5
 """Maximum number of words between the question word and the verb: `which other services directly use`."""
 
+MAX_NAME_WORDS = 16
+"""Maximum number of words of a name; the title of a page may be long."""
+
 MAX_PHRASE_WORDS = 5
 """Maximum number of words of a verb or noun in a question."""
 
@@ -118,7 +121,11 @@ def read_relation(text: str) -> tuple[RelationQuestion, ...]:
     plain = _TAIL.sub("", plain).strip(" ,")
     has_cjk = re.search(f"[{CJK}]", plain)
     found = _read_chinese(plain) if has_cjk else _read_english(plain)
-    readings = (reading for reading in found if all(reading.names))
+    readings = (
+        reading
+        for reading in found
+        if all(names and len(names[0].split()) <= MAX_NAME_WORDS for names in reading.names)
+    )
     return tuple(dict.fromkeys(reading._replace(indirect=bool(indirect or indirect_chinese)) for reading in readings))
 
 

@@ -7,6 +7,7 @@ import { factList } from "./facts.js";
 import { filterFields, filterSummary, readFilters, toFields } from "./filters.js";
 import { Graph } from "./graph.js";
 import { historyList, remember } from "./history.js";
+import { relationList } from "./relations.js";
 
 const VERDICTS = {
   ok: ["Relevant passages found", "The passages below are likely to answer the question."],
@@ -101,6 +102,7 @@ async function find(question, box, { filters, gate }) {
     "div",
     { class: "found" },
     verdict(answer, { seconds, gate, filters }),
+    relationList(answer.relations),
     answer.results.length ? evidenceList(answer) : rejected(answer, question, filters),
     connectedSection(answer),
   );

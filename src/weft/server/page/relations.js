@@ -22,3 +22,27 @@ export function relationRow({ a, b, relations }, point) {
     el("span", { class: "number" }, digits(relations[0].weight)),
   );
 }
+
+/** Return the answer of the graph to a question about relations: a counted list with the statements; null without one. */
+export function relationList(answer) {
+  if (!answer?.items.length) return null;
+  const count = `${answer.items.length} of ${answer.total}`;
+  return el(
+    "section",
+    { class: "related", "aria-labelledby": "related" },
+    el("h2", { id: "related" }, `${answer.names.join(" and ")}: ${count}`),
+    el("ol", {}, answer.items.map(relatedThing)),
+  );
+}
+
+function relatedThing({ name, path, sentence, citation }) {
+  const chain = path.map((step) => `${words(step.type)} ${step.target}`).join(" → ");
+  return el(
+    "li",
+    {},
+    el("b", {}, name),
+    el("span", { class: "types" }, ` ${path[0].source} ${chain}`),
+    el("p", { class: "quiet" }, sentence),
+    citation ? el("p", { class: "quiet" }, citation) : null,
+  );
+}

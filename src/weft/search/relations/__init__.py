@@ -1,0 +1,1 @@
+"""Questions about relations that the graph answers itself."""

@@ -1,0 +1,48 @@
+"""Effect of an answer of the graph on the verdict about a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
+from weft.records import Question, RelationAnswer, Result
+from weft.search.relations.answer import answer_relations
+from weft.search.search_context import SearchContext
+
+FULL_WEIGHT = 10
+
+
+def ask_relations(question: Question, search: SearchContext) -> RelationAnswer | None:
+    """Return the answer of the graph to a question about relations, timed as a stage; None for other questions."""
+    if not question.relations:
+        return None
+    with search.stopwatch.stage("relations"):
+        return answer_relations(question, search)
+
+
+def confirm_relations(verdict: Verdict, answer: RelationAnswer | None) -> Verdict:
+    """
+    Return the verdict with the certainty of the answer.
+
+    | answer | status | confidence |
+    | --- | --- | --- |
+    | related things | `ok` | at least the largest weight / 10 |
+    | two things that nothing connects | at most `low_confidence` | below `ok` |
+    | none, or no relation of this type | unchanged | unchanged |
+    """
+    if answer is None:
+        return verdict
+    if answer.items:
+        stated = max(item.weight for item in answer.items) / FULL_WEIGHT
+        return replace(verdict, status="ok", confidence=max(verdict.confidence, min(1.0, stated)), reason="")
+    if len(answer.names) > 1 and verdict.status == "ok":
+        confidence = min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01)
+        return replace(verdict, status="low_confidence", confidence=confidence, reason="")
+    return verdict
+
+
+def add_answer(result: Result, answer: RelationAnswer | None) -> Result:
+    """Return the result with the answer of the graph, and its note first."""
+    if answer is None:
+        return result
+    return replace(result, relations=answer, notes=(answer.note, *result.notes) if answer.note else result.notes)

@@ -1,0 +1,172 @@
+"""Answers of the graph to questions about relations."""
+
+import json
+
+import pytest
+
+from weft import Engine
+from weft.config import Settings, StoreOptions
+from weft.context.serialise import result_to_dict
+from weft.testing import FakeEmbedder
+
+NOTES = {
+    "docs/auth.md": "# Auth Service\n\nThe Auth Service depends on Session Store. See [[Login Flow]].\n",
+    "docs/store.md": "---\nowner: Identity Team\n---\n# Session Store\n\nThe Session Store depends on Redis Cluster. "
+    "Back to [Auth](auth.md).\n",
+    "docs/login.md": "# Login Flow\n\nThe Login Flow uses the Auth Service. See [auth](auth.md).\n",
+    "docs/redis.md": "# Redis Cluster\n\nThe Redis Cluster depends on Block Storage.\n",
+    "docs/block.md": "# Block Storage\n\nBlock Storage keeps blocks.\n",
+    "docs/ochre.md": "# Ochre Ledger\n\nThe ledger keeps colours.\n",
+    "docs/jasper.md": "# Jasper Billing\n\nJasper Billing depends on Redis Cluster.\n",
+    "docs/pep.md": "# PEP 9484 – Nested Types\n\nTypes in types.\n",
+    "docs/old-pep.md": "# PEP 9302 – Plain Types\n\nSee [its successor](pep.md).\n",
+    "docs/zh-store.md": "# 会话存储\n\n会话存储保存会话。\n",
+    "docs/zh-team.md": "# 身份团队\n\n身份团队管理账号。\n",
+    "docs/zh.md": "# 登录服务\n\n登录服务依赖会话存储。登录服务由身份团队负责。\n",
+    "pkg/a.py": "from pkg.b import Base, helper\n\n\n"
+    "class Child(Base):\n    def run(self):\n        return helper(1)\n",
+    "pkg/b.py": "class Base:\n    pass\n\n\ndef helper(x):\n    return x\n",
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    """Return an engine over a few notes and two modules."""
+    folder = tmp_path_factory.mktemp("notes")
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    settings = Settings(store=StoreOptions(db=str(folder / "weft.db")))
+    with Engine(settings, embedder=FakeEmbedder()) as engine:
+        engine.index(folder / "docs", folder / "pkg")
+        yield engine
+
+
+def things(engine, question):
+    """Return the names in the answer; None without one."""
+    answer = engine.query(question).relations
+    return None if answer is None else [item.name for item in answer.items]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which pages link to Auth Service?", ["Login Flow", "Session Store"]),
+        ("Which pages link to docs/auth.md?", ["Login Flow", "Session Store"]),
+        ("What depends on Redis Cluster?", ["Jasper Billing", "Session Store"]),
+        ("What does the Auth Service depend on?", ["Session Store"]),
+        ("Who owns Session Store?", ["Identity Team"]),
+        ("Who calls helper?", ["pkg.a.Child.run"]),
+        ("Which modules import `pkg.b`?", ["pkg.a"]),
+        ("What does pkg.a import?", ["pkg.b", "pkg.b.Base", "pkg.b.helper"]),
+        ("What extends pkg.b.Base?", ["pkg.a.Child"]),
+        ("登录服务依赖什么？", ["会话存储"]),
+        ("谁负责登录服务？", ["身份团队"]),
+        ("谁调用 helper？", ["pkg.a.Child.run"]),
+        ("What does Jasper depend on?", ["Redis Cluster"]),
+    ],
+)
+def test_the_graph_lists_all_related_things(engine, question, expected):
+    """Each once, whatever the passages are."""
+    result = engine.query(question)
+    assert result.relations is not None
+    assert sorted(item.name for item in result.relations.items) == expected
+    assert result.relations.total == len(expected)
+    assert result.status == "ok"
+
+
+def test_each_thing_has_the_sentence_that_states_it_and_its_citation(engine):
+    """An answer can be checked in the documents."""
+    (item,) = engine.query("What depends on Block Storage?").relations.items
+    assert (item.name, item.relation, item.sentence) == (
+        "Redis Cluster",
+        "depended_on_by",
+        "The Redis Cluster depends on Block Storage.",
+    )
+    assert item.citation.startswith("docs/redis.md:")
+    document = engine.get(item.citation)
+    assert item.sentence in document[1][0].text
+
+
+def test_chains_are_followed_if_the_question_asks_for_them(engine):
+    """The third hop is found, with its path."""
+    direct = things(engine, "What depends on Block Storage?")
+    answer = engine.query("What depends directly or indirectly on Block Storage?").relations
+    assert direct == ["Redis Cluster"]
+    paths = {item.name: [step.target for step in item.path] for item in answer.items}
+    assert paths["Auth Service"] == ["Redis Cluster", "Session Store", "Auth Service"]
+    assert set(paths) >= {"Redis Cluster", "Session Store", "Jasper Billing", "Auth Service"}
+
+
+def test_a_cycle_ends(engine):
+    """Pages that link to each other are listed once."""
+    names = things(engine, "Which pages link directly or indirectly to Auth Service?")
+    assert sorted(names) == ["Login Flow", "Session Store"]
+
+
+def test_the_connection_of_two_things_is_a_path(engine):
+    """Direct relations first; else the best path."""
+    (item, *_) = engine.query("How are Auth Service and Session Store connected?").relations.items
+    assert len(item.path) == 1
+    (item,) = engine.query("How is Login Flow related to Block Storage?").relations.items
+    assert item.path[0].source == "Login Flow"
+    assert item.path[-1].target == "Block Storage"
+
+
+def test_two_things_that_nothing_connects(engine):
+    """The answer says so, with a passage of each, and is not confident."""
+    result = engine.query("How are Ochre Ledger and Block Storage connected?")
+    assert result.status == "low_confidence"
+    assert any("nothing here connects them" in note for note in result.notes)
+    assert [citation.partition(":")[0] for citation in result.relations.passages] == ["docs/ochre.md", "docs/block.md"]
+
+
+def test_a_relation_that_nothing_states(engine):
+    """The answer says so, and passages are shown as usual."""
+    result = engine.query("Who calls Redis Cluster?")
+    assert not result.relations.items
+    assert any("called by" in note for note in result.notes)
+    assert result.evidence
+
+
+@pytest.mark.parametrize(
+    "question", ["how does the Auth Service call its backend?", "Redis Cluster", "Who wrote the Zanzibar paper?"]
+)
+def test_other_questions_have_no_answer_of_the_graph(engine, question):
+    """A relation word in passing, or an unknown name, changes nothing."""
+    assert engine.query(question).relations is None
+
+
+def test_the_answer_comes_first_in_the_context_and_within_the_budget(engine):
+    """The things, their sentences and citations, then passages."""
+    result = engine.query("Which pages link to Auth Service?")
+    context = engine.context(result)
+    assert context.text.startswith("## Related Things: 2 of 2, Auth Service")
+    assert 'Auth Service → linked from Login Flow: "See auth."' in context.text
+    assert any(source["citation"].startswith("docs/login.md") for source in context.sources if "citation" in source)
+    for budget in (20, 60, 200):
+        assert engine.context(result, budget=budget).tokens <= budget
+
+
+def test_the_answer_is_part_of_the_json(engine):
+    """Interfaces share it."""
+    found = result_to_dict(engine.query("Who owns Session Store?"))["relations"]
+    assert (found["total"], found["names"], found["items"][0]["name"]) == (1, ["Session Store"], "Identity Team")
+    assert "relations" not in result_to_dict(engine.query("Redis Cluster"))
+    assert json.dumps(found)
+
+
+@pytest.mark.parametrize("name", ["docs/auth.md", "docs/auth.md:3-4", "auth service", "Auth Service"])
+def test_a_path_or_citation_names_its_page(engine, name):
+    """Also outside of questions."""
+    assert engine.entities.get(name).name == "Auth Service"
+
+
+def test_a_record_number_names_the_record(engine):
+    """The title goes on after the number."""
+    assert things(engine, "Which pages link to PEP 9484?") == ["PEP 9302 – Plain Types"]
+
+
+def test_a_part_of_a_name_that_two_things_have_names_neither(engine):
+    """`PEP` begins two titles."""
+    assert things(engine, "Which pages link to PEP?") is None
