@@ -57,6 +57,6 @@ def test_a_chunk_keeps_its_text_and_lines_and_is_indexed_without_markup():
     (chunk,) = split(document, document_id="d", options=SplitOptions())
 
     assert (document.title, chunk.heading) == ("Pods", ("next",))
-    assert chunk.text == "Take care\nAll pods run.[^1]"
+    assert chunk.text == "Take care.\nAll pods run.[^1]"
     assert (chunk.start_line, chunk.end_line) == (5, 6)
-    assert indexed_text(document.title, chunk.heading, chunk.text) == "Pods › next\nTake care\nAll pods run."
+    assert indexed_text(document.title, chunk.heading, chunk.text) == "Pods › next\nTake care.\nAll pods run."

@@ -19,21 +19,21 @@ from weft.extract.lexicon import CODE_WORDS, PARAMETERS, word_set
 from weft.extract.names import name_key
 from weft.extract.phrases import Name
 from weft.extract.sentences import Sentence
+from weft.text.markdown.blocks import Page
 from weft.text.normalise import CJK
 
 MAX_DECLARED_CHARACTERS = 200_000
-"""Maximum number of characters of a document in which declarations are searched."""
+"""Maximum number of characters of the code of a document in which declarations are searched."""
 MIN_QUOTED_CHINESE = 3
 """Minimum number of characters of a Chinese name in quotation marks; shorter ones are stressed words."""
 
-_FENCE = re.compile(r"^[ \t]{0,12}(?:`{3,}|~{3,})", re.MULTILINE)
 _DECLARED = re.compile(
     r"\b(?:const|let|var|val|def|function|fn|func|class|interface|type|struct|enum)\s+(?:\{\s{0,4})?([A-Za-z_$][\w$]*)"
     r"|^[ \t]*([a-z_][\w]*)\s{0,4}=(?![=>])"
     r"|\bfor\s+([a-z_]\w*)\s+in\b",
     re.MULTILINE,
 )
-_MARKED = re.compile(r"^#{1,6}[ \t]+(.{1,200})$|\*\*([^*\n]{1,100})\*\*|\[([^\[\]\n]{1,100})\]", re.MULTILINE)
+_IMPORTANT = ("image", "link", "strong", "wikilink")
 _NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
 _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
 _EXAMPLE = re.compile(r"(?:[Mm]y|[Ff]oo|[Bb]ar|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)")
@@ -94,16 +94,26 @@ def is_licence(source: str) -> bool:
     return _LICENCES.match(source[-200:]) is not None
 
 
-def declared_keys(text: str) -> frozenset[str]:
-    """Return the keys of the variables and functions that the fenced code of a document declares."""
-    parts = _FENCE.split(text[:MAX_DECLARED_CHARACTERS])
-    found = (match for part in parts[1::2] for match in _DECLARED.finditer(part))
-    return frozenset(name_key(match.group(match.lastindex or 0)) for match in found)
+def declared_keys(page: Page) -> frozenset[str]:
+    """Return the keys of the variables and functions that the code of a page declares."""
+    found: set[str] = set()
+    rest = MAX_DECLARED_CHARACTERS
+    for block in page.blocks:
+        if block.kind == "code" and rest > 0:
+            found |= {match.group(match.lastindex or 0) for match in _DECLARED.finditer(block.text[:rest])}
+            rest -= len(block.text)
+    return frozenset(map(name_key, found))
 
 
-def marked_text(text: str) -> str:
-    """Return the headings, bold texts and link labels of a Markdown document, which contain its important terms."""
-    return "\n".join(match.group(match.lastindex or 0) for match in _MARKED.finditer(text[:MAX_DECLARED_CHARACTERS]))
+def marked_text(page: Page) -> str:
+    """Return the headings, bold texts and link labels of a page, which contain its important terms."""
+    parts: list[str] = []
+    for block in page.blocks:
+        if block.is_prose:
+            inline = page.inline(block)
+            parts += [inline.text] if block.level else []
+            parts += [inline.text[span.start : span.end] for span in inline.spans if span.kind in _IMPORTANT]
+    return "\n".join(parts)
 
 
 def _is_stressed(text: str) -> bool:

@@ -59,7 +59,14 @@ from weft.extract.phrases import (
     is_proper,
     is_usable,
 )
-from weft.extract.sentences import MAX_SENTENCE_CHARACTERS, Sentence, prose_lines, read_sentences, strip_markup
+from weft.extract.sentences import (
+    MAX_SENTENCE_CHARACTERS,
+    Sentence,
+    prose_lines,
+    read_page_sentences,
+    read_sentences,
+    strip_markup,
+)
 from weft.extract.statements import (
     FIELD_WEIGHT,
     LINK_WEIGHT,
@@ -73,6 +80,8 @@ from weft.extract.statements import (
 from weft.extract.subjects import Subject, Topic, bare_name, find_subject
 from weft.records import Chunk, Document, Extraction, NominationKind
 from weft.text.links import note_name, without_folder
+from weft.text.markdown.blocks import Page, parse
+from weft.text.markdown.chunk_parts import chunk_parts
 from weft.text.normalise import squeeze
 
 MAX_TITLE_WORDS = 12
@@ -117,7 +126,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-17+{self._tagger.name}" if self._tagger else "rules-17"
+        return f"rules-18+{self._tagger.name}" if self._tagger else "rules-18"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -128,7 +137,8 @@ class RuleExtractor:
             found, topic = [Extraction() for _ in chunks], Topic()
         else:
             reader = _Reader(document, self._tagger)
-            found = [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
+            parts = chunk_parts(document, chunks)
+            found = [reader.read(chunk, parts[at], is_first=at == 0) for at, chunk in enumerate(chunks)]
             topic = replace(reader.topic, type=entity_type(reader.topic.type))
         pages = read_page(document, chunks, topic=topic)
         return [
@@ -178,18 +188,22 @@ class _Reader:
         metadata = self.document.metadata
         self.topic = Topic(title, name_key(title), read_type(metadata)) if is_name else Topic()
         is_markdown = self.document.form == "markdown"
-        self.declared = declared_keys(self.document.text) if is_markdown else frozenset()
-        self.marked = marked_text(self.document.text) if is_markdown and has_han(self.document.text[:2000]) else ""
+        self.declared = declared_keys(parse(self.document.text)) if is_markdown else frozenset()
+        is_chinese_page = is_markdown and has_han(self.document.text[:2000])
+        self.marked = marked_text(parse(self.document.text)) if is_chinese_page else ""
         links = metadata.get("links")
         names = [link for link in links if isinstance(link, str)] if isinstance(links, list) else []
         self.known = frozenset(map(name_key, [title, *names, *(entry.value for entry in read_metadata(metadata))]))
 
-    def read(self, chunk: Chunk, *, is_first: bool) -> Extraction:
-        """Return the extraction of one chunk."""
+    def read(self, chunk: Chunk, part: Page | None, *, is_first: bool) -> Extraction:
+        """Return the extraction of one chunk; `part` is its part of a Markdown page."""
         nominations = Nominations()
         form = self.document.form
-        rows = self._rows(chunk.text)
-        sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
+        rows = self._rows(chunk.text) if part is None else read_lines(part.prose_lines())
+        if part is not None:
+            sentences = read_page_sentences(part)
+        else:
+            sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
         passages = [_Passage(sentence, self._names(sentence)) for sentence in sentences]
         first = next(filter(_is_prose, passages), None) if is_first else None
         if first and not self.document.title.strip():

@@ -17,13 +17,16 @@ end a sentence. Fenced code is skipped; of source code only comments and docstri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import ABBREVIATIONS, NUMBERED
 from weft.text.exchanges import strip_turn_heads
-from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label, link_target
+from weft.text.links import link_target
+from weft.text.markdown.blocks import Block, Page, fenced_lines, parse
+from weft.text.markdown.inline import Inline, Span, read_inline
 from weft.text.normalise import CJK
 
 Form: TypeAlias = Literal["text", "markdown", "code", "table", "conversation"]
@@ -34,43 +37,16 @@ MAX_SENTENCE_CHARACTERS = 1000
 MIN_WRAPPED_CHARACTERS = 60
 """Minimum length of a plain-text line that continues on the next line."""
 
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
-_CLOSING = re.compile(r"(?:^|\s)#+$")
-"""Closing `#` marks of a heading follow a space: `C#` is unchanged."""
-_CALLOUT = re.compile(r"\s{0,3}>[\s>]*\[!\w+\]")
-"""First line of a callout, `> [!note] Title`. It is not part of the text."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_ROLES: dict[str, Role] = {"heading": "heading", "item": "item", "cell": "cell"}
+_BULLET = re.compile(r"^[ \t]{0,40}•[ \t]{1,40}")
+_LINES = re.compile(r"^(?:[ \t]{0,40}•[ \t]|\|)", re.MULTILINE)
 _TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
 _PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
 _COLUMNS = re.compile(r"\s{3,}|\t")
 _COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/\*+|\*+(?!/)|;;+)\s?")
 _TRIPLE = re.compile("\"\"\"|'''")
-_INLINE = re.compile(
-    r":(?P<role>[a-z][a-z:+-]{0,30}):`(?P<target>[^`]{1,500})`"
-    r"|(?<!`)``(?!`)(?P<literal>(?:[^`]|`(?!`)){1,500})``(?!`)"
-    r"|`(?P<code>[^`]+)`"
-    r"|\{\{[<%](?P<shortcode>[^{}]{0,600})[>%]\}\}"
-    r"|(?P<template>\{\{[^{}]{0,600}\}\}|\{%[^{}]{0,600}%\}|\{[#.:][^{}]{0,200}\})"
-    r"|(?P<math>\$\$[^$]{1,2000}\$\$|\$(?=[^\s$\d])[^$]{1,300}(?<=\S)\$(?![\w$])|\\\([^()]{1,300}\\\))"
-    rf"|(?P<embed>!?){WIKILINK_PATTERN}"
-    rf"|!?{MARKDOWN_LINK_PATTERN}"
-    r"|(?P<strong>\*\*)"
-    r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
-    r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
-)
-_MARKUP = re.compile(r"[`{$\\\[*~_<]")
-"""Characters without which `_INLINE` matches addresses only. The search takes a hundredth of its time."""
-_SPHINX_NAME = re.compile(r"[~!]\.?[A-Za-z_][\w.]{0,200}$|\.(?=[A-Z_.]{0,40}[A-Za-z_.]{0,40}[a-z])[A-Z][\w.]{0,200}$")
-"""Name in backticks as Sphinx shortens it, `.HTTPServer` or `~gen.coroutine`. `.env` and `.NET` are other names."""
-_LINK_ROLES = frozenset({"any", "doc", "download", "numref", "ref"})
-"""Roles of Sphinx whose text is a path or a label."""
 _REFERENCE = re.compile(r"\[([^\[\]]{1,300})\]\[[^\[\]]{0,200}\]")
-_SHORTCODE_TEXT = re.compile(r"\btext\s?=\s?\"([^\"]{1,200})\"")
-_SHORTCODE_TERM = re.compile(r"\bterm(?:_id)?\s?=\s?\"([^\"]{1,200})\"")
-_CONTAINER = re.compile(r"\s{0,8}(?::{3,}|!{3}|\?{3}\+?)")
-"""First or last line of a container: `:::tip Title`, `!!! note "Title"`. It is not part of the text."""
-_ELEMENT = re.compile(r"<(script|style|template|svg)\b", re.IGNORECASE)
 _CLOSED = "[”’」』）]*"
 _END = re.compile(
     f"[.!?…][\"'”’)\\]]* |[。！？；]+(?!》){_CLOSED}|(?<=[{CJK}])(?:[!?;]|…+(?=[{CJK}“‘「『《]|[”’」』）])){_CLOSED}"
@@ -102,18 +78,42 @@ class Sentence:
 
 def read_sentences(text: str, *, form: Form) -> list[Sentence]:
     """Return the sentences, headings and cells of `text` in order. Code is skipped, comments are read."""
-    if form == "conversation":
-        text, form = strip_turn_heads(text), "markdown"
+    if form == "markdown" or form == "conversation":
+        return read_page_sentences(parse(strip_turn_heads(text) if form == "conversation" else text))
+    return [
+        sentence
+        for role, block in _blocks(text, form)
+        for sentence in _cut(*_to_marks(read_inline(" ".join(block.split()))), role)
+    ]
+
+
+def read_page_sentences(page: Page) -> list[Sentence]:
+    """Return the sentences, headings and cells of a Markdown page, or of a part of one, in order."""
     found: list[Sentence] = []
-    for role, block in _blocks(text, form):
-        line, marks = _render(" ".join(block.split()))
+    for block in page.blocks:
+        if not block.is_prose:
+            continue
+        if _LINES.search(block.text):
+            found += _line_sentences(block)
+            continue
+        line, marks = _to_marks(page.inline(block))
+        role = _ROLES.get(block.kind, "prose")
         found += [Sentence(line, tuple(marks), role)] if role == "heading" else _cut(line, marks, role)
     return [sentence for sentence in found if sentence.text]
 
 
+def _line_sentences(block: Block) -> Iterator[Sentence]:
+    """Yield the sentences of a paragraph whose lines are items with `•`, or rows of a table without a header."""
+    for line in block.text.split("\n"):
+        role: Role = "cell" if line.startswith("|") else "item" if _BULLET.match(line) else "prose"
+        for piece in line.split("|") if role == "cell" else [_BULLET.sub("", line)]:
+            if role != "cell" or piece.strip(" :-"):
+                yield from _cut(*_to_marks(read_inline(piece)), role)
+
+
 def strip_markup(text: str) -> str:
     """Return `text` on one line, without Markdown."""
-    return _render(" ".join(text.split()))[0]
+    return read_inline(" ".join(text.split())).text
 
 
 def sentence_around(block: str, offset: int, label: str) -> str:
@@ -126,7 +126,7 @@ def sentence_around(block: str, offset: int, label: str) -> str:
     around = _REFERENCE.sub(r"\1", around) if "][" in around else around
     line = " ".join(around.split())
     item = _ITEM.match(line)
-    text, marks = _render(line[item.end() :] if item else line)
+    text, marks = _to_marks(read_inline(line[item.end() :] if item else line))
     shown = strip_markup(label)
     before = strip_markup(block[max(0, offset - 40) : offset])[-12:].lstrip()
     at = text.find(shown)
@@ -134,13 +134,22 @@ def sentence_around(block: str, offset: int, label: str) -> str:
         if (found := text.find(f"{lead}{shown}")) >= 0:
             at = found + len(lead)
             break
-    at = max(0, at)
-    start = 0
-    for end in [*_ends(text, [mark for mark in marks if mark.kind != "strong"]), len(text)]:
-        if at < end:
-            return text[start:end].strip()
-        start = end
-    return text[start:].strip()
+    return next(iter(sentences_at(text, marks, [max(0, at)])))
+
+
+def sentences_of_spans(inline: Inline, spans: Sequence[Span]) -> Iterator[str]:
+    """Yield the sentence around each of some spans of a block, which are in order."""
+    text, marks = _to_marks(inline)
+    return sentences_at(text, marks, [span.start for span in spans])
+
+
+def sentences_at(text: str, marks: Sequence[Mark], offsets: Iterable[int]) -> Iterator[str]:
+    """Yield the sentence at each offset of a text, in ascending order; of a long one only the part near the offset."""
+    ends = [*_ends(text, [mark for mark in marks if mark.kind != "strong"]), len(text)]
+    for offset in offsets:
+        at = min(bisect_right(ends, offset), len(ends) - 1)
+        start = max(ends[at - 1] if at else 0, offset - MAX_SENTENCE_CHARACTERS)
+        yield text[start : min(ends[at], offset + MAX_SENTENCE_CHARACTERS)].strip()
 
 
 def shorten(text: str, *, limit: int = 300) -> str:
@@ -155,15 +164,15 @@ def shorten(text: str, *, limit: int = 300) -> str:
 
 
 def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
-    """Yield paragraphs, list items, headings and table cells with their roles."""
+    """Yield the paragraphs, list items and table cells of plain text or comments with their roles."""
     pending: list[str] = []
     role: Role = "prose"
     for line in prose_lines(text, form=form):
         kind, pieces = _classify(line, form)
-        if pending and (kind != "prose" or not pieces or not _continues(pending[-1], line, form)):
+        if pending and (kind != "prose" or not pieces or not _continues(pending[-1], line)):
             yield role, " ".join(pending)
             pending = []
-        if kind in ("heading", "cell"):
+        if kind == "cell":
             yield from ((kind, piece) for piece in pieces)
             continue
         if len(pieces) > 1:  # table columns are not wrapped
@@ -177,51 +186,33 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
 
 
 def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
-    """Return the role of a line and its parts; a blank line has no parts."""
-    bare = line.strip().lstrip(">").lstrip() if form == "markdown" else line.strip()
-    if not bare or (form == "markdown" and (_CALLOUT.match(line) or _CONTAINER.match(line))):
+    """Return the role of a line of plain text and its parts; a blank line has no parts."""
+    bare = line.strip()
+    if not bare:
         return "prose", []
-    if form == "markdown" and (heading := _HEADING.match(line)):
-        return "heading", [_CLOSING.sub("", line[heading.end() :].rstrip())]
     if bare.startswith("|"):
         return "cell", [cell for cell in bare.split("|") if cell.strip(" :-")]
     if item := _ITEM.match(line):
         return "item", [line[item.end() :]]
     if form == "text" and (place := _PLACE.match(bare)):
         return "item", [bare[place.end() :]]
-    return "prose", [bare] if form == "markdown" else _COLUMNS.split(bare)
+    return "prose", _COLUMNS.split(bare)
 
 
-def _continues(before: str, line: str, form: Form) -> bool:
-    """Return True if a line continues the paragraph above it."""
-    if form == "markdown":
-        return True
+def _continues(before: str, line: str) -> bool:
+    """Return True if a line of plain text continues the paragraph above it."""
     first = line.lstrip()[:1]
     return not _TIME_OR_LABEL.match(line) and (first.islower() or len(before) >= MIN_WRAPPED_CHARACTERS)
 
 
 def prose_lines(text: str, *, form: Form) -> Iterator[str]:
-    """Yield all lines, with an empty line in place of each line of code."""
+    """Yield all lines of a text that is no Markdown, with an empty line in place of each line of code."""
     if form == "code":
         yield from _comment_lines(text)
         return
-    fence = closing = ""
-    for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        element = _ELEMENT.match(line) if form == "markdown" and not fence and not closing else None
-        if element and f"</{element[1].lower()}>" not in line.lower():
-            closing = f"</{element[1].lower()}>"
-        if closing or element:
-            closing = "" if closing in line.lower() else closing
-            yield ""
-        elif fence:
-            fence = "" if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]) else fence
-            yield ""
-        elif mark and not (mark[1][0] == "`" and "`" in line[mark.end() :]):
-            fence = mark[1]
-            yield ""
-        else:
-            yield line
+    code = fenced_lines(text)
+    for index, line in enumerate(text.split("\n")):
+        yield "" if index in code else line
 
 
 def _comment_lines(text: str) -> Iterator[str]:
@@ -240,72 +231,24 @@ def _comment_lines(text: str) -> Iterator[str]:
             yield ""
 
 
-# ── inline markup ───────────────────────────────────────────────────────────────────────────────
-
-
-def _render(block: str) -> tuple[str, list[Mark]]:
-    """Return a line without markup, and its marks."""
-    if "://" not in block and not _MARKUP.search(block):
-        return block.strip(), []
-    parts: list[str] = []
+def _to_marks(inline: Inline) -> tuple[str, list[Mark]]:
+    """Return a text without markup, and its marks in order."""
     marks: list[Mark] = []
-    length = position = 0
-    opened = -1  # offset of an open `**`, else -1
-    for match in _INLINE.finditer(block):
-        parts.append(block[position : match.start()])
-        length += len(parts[-1])
-        position = match.end()
-        if match["strong"]:
-            if 0 <= opened < length:
-                marks.append(Mark("strong", "", opened, length))
-            opened = -1 if opened >= 0 else length
+    for span in inline.spans:
+        if span.start == span.end:
             continue
-        shown, mark = _inline(match)
-        if mark and shown:
-            marks.append(Mark(mark[0], mark[1], length, length + len(shown)))
-        parts.append(shown)
-        length += len(shown)
-    line = "".join([*parts, block[position:]])
-    lead = len(line) - len(line.lstrip())
-    moved = [
-        Mark(m.kind, m.name or line[m.start : m.end], m.start - lead, m.end - lead) for m in marks if m.start >= lead
-    ]
-    return line.strip(), sorted(moved, key=lambda mark: mark.start)
-
-
-def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code", "term"], str] | None]:
-    """Return the visible text of a piece of markup, and its mark."""
-    if (shortcode := match["shortcode"]) is not None:  # `{{< glossary_tooltip text="pods" term_id="pod" >}}`
-        shown = _SHORTCODE_TEXT.search(shortcode)
-        term = _SHORTCODE_TERM.search(shortcode)
-        return (shown[1], ("term", term[1].replace("-", " ") if term else shown[1])) if shown else ("", None)
-    if target := match["target"]:
-        return _role(match["role"], target)
-    if code := match["literal"]:
-        return code.strip(), ("code", code.strip())
-    if code := match["code"]:
-        return _role("", code) if _SPHINX_NAME.match(code) else (code, ("code", code))
-    if inner := match["wiki"]:
-        return ("", None) if match["embed"] else (link_label(inner), ("link", link_target(inner)))
-    return match["label"] or "", None
-
-
-def _role(role: str, target: str) -> tuple[str, tuple[Literal["link", "code", "term"], str] | None]:
-    """
-    Return the visible text of a role of reStructuredText, and its mark; a link to a page or label has none.
-
-    | role | visible | name |
-    | --- | --- | --- |
-    | ``:doc:`/deploying/index` `` | | |
-    | ``:class:`.Flask` ``, ``:class:`!Flask` `` | `Flask` | `Flask` |
-    | ``:meth:`~flask.Flask.run` `` | `run` | `flask.Flask.run` |
-    | ``:func:`run it <flask.run>` `` | `run it` | |
-    """
-    label, bracket, _ = target.partition(" <")
-    if bracket or role.rpartition(":")[2] in _LINK_ROLES:
-        return label if bracket else "", None
-    name = target.lstrip("~!.")
-    return (name.rpartition(".")[2] if target.startswith("~") else name), ("code", name)
+        match span.kind:
+            case "strong":
+                marks.append(Mark("strong", inline.text[span.start : span.end], span.start, span.end))
+            case "code" | "literal":
+                marks.append(Mark("code", span.target, span.start, span.end))
+            case "term":
+                marks.append(Mark("term", span.target, span.start, span.end))
+            case "wikilink":
+                marks.append(Mark("link", link_target(span.target), span.start, span.end))
+            case _:
+                pass
+    return inline.text, sorted(marks, key=lambda mark: mark.start)
 
 
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from weft.extract.links.markdown_links import blank_comments, prose_lines
 from weft.extract.links.page_keys import normal_anchor
-from weft.extract.sentences import strip_markup
+from weft.text.markdown.blocks import Page, parse
+from weft.text.markdown.inline import Span
 
 MAX_ANCHORS = 3000
 """Anchors read from one document."""
@@ -31,12 +31,8 @@ MAX_PROPERTIES = 8
 POINT = 9
 """Level of an id that is no heading: it stands for its own line."""
 
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
-_CLOSING = re.compile(r"(?:^|(?<=\s))#+$")
-_ATTRIBUTES = re.compile(r"\{:?\s{0,4}#([^\s{}]{1,120})[^{}]{0,200}\}$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_ATTRIBUTES = re.compile(r"#([^\s{}]{1,120})")
 _HTML_ID = re.compile(r"<(\w{1,20})\s(?:[^<>]{0,300}\s)?(?:id|name)\s{0,4}=\s{0,4}[\"']?([^\s\"'<>]{1,120})")
-_BLOCK_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]{1,60})$")
 _RULE = re.compile(r"([=\-~^*+#\"'`:.<>_!$%&,;/?@|{}()\[\]\\])\1{1,}$")
 _RST_LABEL = re.compile(r"\s{0,40}\.\. _(?:`([^`]{1,200})`|([^:`]{1,200})):\s*$")
 _STARS = re.compile(r"(\*{1,8})\s{1,9}(\S.*)$")
@@ -81,7 +77,7 @@ def find_anchors(text: str, *, suffix: str) -> list[Anchor]:
         ".txt": _rst_marks,
     }
     marks: list[Mark] = []
-    for mark in readers.get(suffix, _markdown_marks)(lines):
+    for mark in readers[suffix](lines) if suffix in readers else _markdown_marks(parse(text)):
         marks.append(mark)
         if len(marks) == MAX_ANCHORS:
             break
@@ -133,32 +129,30 @@ def _heading_after(marks: Sequence[Mark], index: int) -> int | None:
 # ── syntaxes ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _markdown_marks(lines: Sequence[str]) -> Iterator[Mark]:
-    prose = list(prose_lines(blank_comments("\n".join(lines)).split("\n")))
-    for index, line in enumerate(prose):
-        if not line:
+def _markdown_marks(page: Page) -> Iterator[Mark]:
+    for block in page.blocks:
+        if not block.is_prose or not (block.level or "<" in block.text or "^" in block.text):
             continue
-        if found := _ATX.match(line):
-            yield _heading(index, len(found[1]), found[2])
-            continue
-        below = prose[index + 1] if index + 1 < len(prose) else ""
-        if below and (rule := _UNDERLINE.match(below)) and not line.lstrip().startswith(("|", "-", ">", "*", "=")):
-            yield _heading(index, 1 if rule[1][0] == "=" else 2, line)
-        if "<" in line and ("id=" in line or "name=" in line or "id =" in line):
-            yield from (Mark(index, POINT, "", match[2]) for match in _HTML_ID.finditer(line))
-        if "^" in line and (block := _BLOCK_ID.search(line[-70:].rstrip())):
-            yield Mark(index, POINT, strip_markup(line[:MAX_HEADING_CHARACTERS])[:80], block[1])
+        inline = page.inline(block)
+        ids = [(block.start + span.line, id) for span in inline.spans if (id := _span_id(span))]
+        title = inline.text[:MAX_HEADING_CHARACTERS]
+        if block.level:
+            yield Mark(block.start, block.level, title, ids[-1][1] if ids else "")
+        else:
+            yield from (Mark(line, POINT, title[:80] if id[0] == "^" else "", id.lstrip("^")) for line, id in ids)
 
 
-def _heading(line: int, level: int, text: str) -> Mark:
-    text = text.strip()[:MAX_HEADING_CHARACTERS]
-    explicit = _ATTRIBUTES.search(text)
-    html = _HTML_ID.search(text) if "<" in text else None
-    if explicit:
-        text = text[: explicit.start()].rstrip()
-    text = _CLOSING.sub("", text) if text.endswith("#") else text
-    id = explicit[1] if explicit else html[2] if html else ""
-    return Mark(line, level, strip_markup(text), id)
+def _span_id(span: Span) -> str:
+    """Return the id that a span gives to its block: of a tag, `{#max}` or `^max`."""
+    if span.kind == "html":
+        found = _HTML_ID.match(span.target)
+        return found[2] if found else ""
+    if span.kind != "attributes":
+        return ""
+    if span.target.startswith("^"):
+        return span.target.strip()
+    found = _ATTRIBUTES.search(span.target)
+    return found[1] if found else ""
 
 
 def _rst_marks(lines: Sequence[str]) -> Iterator[Mark]:

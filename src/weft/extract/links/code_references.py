@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterator
 
 from weft.extract.links.markdown_links import Link
+from weft.text.markdown.blocks import Page
+from weft.text.markdown.flavours import is_code_reference
 
 CODE = "code"
 """Kind of a link whose address is a name of source code."""
@@ -32,7 +34,6 @@ _DIRECTIVE = re.compile(
     r"|attribute|data)::\s{1,9}([A-Za-z_][\w.]{0,300})"
 )
 _NAME = re.compile(r"[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){0,8}")
-_INSERTION = re.compile(r":::[ \t]{1,4}([A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){1,8})[ \t]{0,40}$", re.MULTILINE)
 _MODULES = ("module", "automodule")
 
 
@@ -47,10 +48,12 @@ def find_code_roles(block: str, start: int) -> Iterator[Link]:
                 yield Link(line, name, name, kind=CODE, block=block, offset=match.start())
 
 
-def find_code_insertions(text: str) -> Iterator[Link]:
+def find_code_insertions(page: Page) -> Iterator[Link]:
     """Yield the definitions that mkdocstrings inserts into a Markdown page. Containers, `::: tip`, have no dot."""
-    for match in _INSERTION.finditer(text) if ":::" in text else ():
-        yield Link(text.count("\n", 0, match.start()), match[1], match[1], kind=CODE, block=match[0])
+    for block in page.blocks:
+        if block.kind == "directive" and is_code_reference(block.info):
+            name = block.info.lstrip(": \t")
+            yield Link(block.start, name, name, kind=CODE, block=block.info)
 
 
 def find_code_directives(text: str) -> Iterator[Link]:

@@ -43,6 +43,7 @@ from weft.extract.statements import LINK_WEIGHT
 from weft.extract.subjects import Topic
 from weft.records import Chunk, Claim, Document, Nomination
 from weft.text.links import link_label, link_page, link_target
+from weft.text.markdown.blocks import parse
 
 MAX_REDIRECTS = 30
 """Other paths of one page."""
@@ -100,7 +101,7 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
             continue
         target = _read_target(link, source=document.source)
         if target is not None and (at := places.find(link)) is not None:
-            link = link if link.block else _with_block(link, chunks[at].text)
+            link = link if link.block or link.sentence else _with_block(link, chunks[at].text)
             _add_link(found[at], link, target, page=page)
     return found
 
@@ -138,7 +139,8 @@ def _links(document: Document, *, suffix: str) -> list[Link]:
 
 def _find_links(text: str, *, suffix: str) -> list[Link]:
     if suffix not in _READERS and suffix != ".text":
-        return [*find_code_insertions(text), *find_links(text)]
+        page = parse(text)
+        return [*find_code_insertions(page), *find_links(page)]
     return _READERS.get(suffix, _no_links)(text)
 
 
@@ -178,7 +180,7 @@ def _is_own(target: LinkKey, source: str) -> bool:
 def _add_link(statements: Statements, link: Link, target: LinkKey, *, page: str) -> None:
     key = link_key(target)
     label = link_label(link.address) if link.is_wiki else link.label
-    description = shorten(sentence_around(link.block, link.offset, label))
+    description = shorten(link.sentence or sentence_around(link.block, link.offset, label))
     statements.claim(Claim(source=page, target=key, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
     is_own_name = link.is_wiki and "|" not in link.address  # the file name, which is a name of its page already
     is_name = not (target.anchor or target.kind == "l" or is_own_name)

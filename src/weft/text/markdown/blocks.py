@@ -187,9 +187,7 @@ class _Reader:
             elif kind in ("fence", "code_block"):
                 yield self._block("code", token, token.content, info=token.info.strip())
             elif kind == "html_block":
-                unread = _UNREAD.match(token.content.lstrip())
-                shown: Kind = "html" if unread is None else "code" if unread[1] else "comment"
-                yield self._block(shown, token, token.content.rstrip("\n"))
+                yield from self._html(token)
             elif kind == "directive_open":
                 yield self._block("directive", token, token.info, info=token.markup)
                 self._depth += 1
@@ -205,6 +203,19 @@ class _Reader:
                 yield self._block("cell", token, token.content)
         else:
             yield from self._paragraph(token, role)
+
+    def _html(self, token: Token) -> Iterator[Block]:
+        unread = _UNREAD.match(token.content.lstrip())
+        block = self._block(
+            "html" if unread is None else "code" if unread[1] else "comment", token, token.content.rstrip()
+        )
+        before, mark, after = block.text.rpartition("-->")
+        if block.kind != "comment" or not after.strip():
+            yield block
+            return
+        if block.end - block.start > 1:
+            yield replace(block, end=block.end - 1, text=before + mark)
+        yield self._at("html", block.end - 1, block.end, after.strip())
 
     def _heading(self, token: Token, opening: Token) -> Iterator[Block]:
         is_underlined = opening.markup in ("=", "-")

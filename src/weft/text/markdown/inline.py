@@ -58,7 +58,7 @@ class Inline:
 MAX_LABEL_CHARACTERS = 1000
 """Longest text of a link."""
 
-_MARKUP = re.compile(r"[`{$\\\[*~_<&^%\n]|\]|://|:[a-z]")
+_MARKUP = re.compile(r"[`{$\\\[*~_<&^%=\n]|\]|://|:[a-z]")
 """A text without any of these has no markup."""
 _BREAK = re.compile(r"\n")
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
@@ -67,15 +67,15 @@ _FLAVOUR = re.compile(
     r"|\{(?P<myst>[a-z][\w:+-]{0,30})\}`(?P<target>[^`]{1,500})`"
     rf"|(?P<attributes>{flavours.ATTRIBUTES}|(?<=[)\]`*])\{{[ \t]?[a-z][\w-]{{0,30}}=[^{{}}\n]{{1,200}}\}}"
     r"|(?<!\S)\^[A-Za-z0-9-]{1,60}\s{0,9}\Z)"
-    rf"|(?P<template>{flavours.TEMPLATE}|{flavours.ICON}|{flavours.COMMENT})"
+    rf"|(?P<template>{flavours.TEMPLATE}|{flavours.ICON}|{flavours.COMMENT}|{flavours.HIGHLIGHT})"
     rf"|(?P<math>{flavours.MATH})"
     rf"|(?P<note>{flavours.NOTE}(?!\()|\[\d{{1,4}}\](?![(\[]))"
     rf"|(?P<embed>!?){WIKILINK_PATTERN}"
     r"|:(?P<role>[a-z][a-z:+-]{0,30}):`(?P<text>[^`]{1,500})`"
     r"|(?P<url>https?://[^\s<>()\[\]]{1,2000})"
 )
-_FLAVOUR_STARTS = frozenset("{$\\[!:h^%")
-_TERMINATORS = re.compile(r"[\n`{$\\\[\]*~_<&]|!(?=\[)|:(?=[a-z])|\^|%(?=%)|h(?=ttps?://)")
+_FLAVOUR_STARTS = frozenset("{$\\[!:h^%=")
+_TERMINATORS = re.compile(r"[\n`{$\\\[\]*~_<&]|!(?=\[)|:(?=[a-z])|\^|%(?=%)|=(?==)|h(?=ttps?://)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
 _DESTINATION = re.compile(
     r"(?:[^\s()\\<{]|\\.|\{\{[^{}\n]{0,200}\}\}|\{%[^{}\n]{0,200}%\}|\{(?![{%])|\([^\s()]{0,200}\)){0,1000}"

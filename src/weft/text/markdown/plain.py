@@ -32,6 +32,10 @@ _LOADED_SIGNS = re.compile(
     r"|<(?:[A-Z]|abbr|center|details|dfn|div|figure|section|small|span|summary)|:(?:material|octicons|fontawesome|simple)-",
     re.MULTILINE | re.IGNORECASE,
 )
+_CONTAINER_SIGNS = re.compile(
+    r":::|///|!!!|\?\?\?|^[ \t]{0,20}===|8<|<<<|%%|\[\[_?toc|\[TOC\]|^import\s|^\(|```\{|~~~\{|\{\*|^\{:",
+    re.MULTILINE | re.IGNORECASE,
+)
 _TAGS = "abbr|center|details|dfn|div|figcaption|figure|section|small|span|summary"
 _LOADED = re.compile(
     r"(?P<kept>`[^`\n]{1,1000}`|``(?:[^`]|`(?!`)){1,1000}``|\]\([^()\n]{0,1000}\)|<(?:a|img|Link)\s[^<>]{0,2000}>)"
@@ -66,7 +70,8 @@ def without_directives(text: str, *, is_mdx: bool = False) -> str:
         text = _without_components(text)
     if not _LOADED_SIGNS.search(text):
         return text
-    text = _without_containers(text)
+    if _CONTAINER_SIGNS.search(text):
+        text = _without_containers(text)
     return _outside(text, parse(text).code_lines(), lambda prose: _LOADED.sub(_loaded, prose))
 
 
@@ -101,7 +106,9 @@ def _without_containers(text: str) -> str:
         if flavours.is_code_reference(token.markup):
             continue
         at = lines[start].find(token.markup)
-        lines[start] = f"{lines[start][:at]}{token.info}".rstrip() if at >= 0 else lines[start]
+        is_joined = end < len(lines) and lines[end].strip() != "" and token.info[-1:].isalnum()
+        title = f"{token.info}." if is_joined else token.info  # the text below must not continue the title
+        lines[start] = f"{lines[start][:at]}{title}".rstrip() if at >= 0 else lines[start]
         lines[start + 1 : end] = [""] * (end - start - 1)
         if (closing := token.meta.get("closing", len(lines))) < len(lines):
             lines[closing] = ""
