@@ -6,6 +6,17 @@ from functools import cache
 from source_files import MODULES, name_of, nodes
 
 MAX_SESSION_METHODS = 10
+MAX_METHODS = 30
+
+LARGER = {
+    "engine/engine.py:Engine": 53,
+    "store/memory/graph.py:MemoryGraph": 46,
+    "store/memory/store.py:MemoryStore": 39,
+    "store/memory/fact_store.py:MemoryFacts": 37,
+    "store/base.py:Store": 32,
+    "store/relational/store.py:RelationalStore": 33,
+}
+"""Classes that are still larger, with their sizes, which may only shrink. `Engine` may keep 39."""
 
 
 @cache
@@ -44,6 +55,13 @@ def sizes():
 def test_the_seam_of_stores_is_narrow():
     """A session runs statements; everything else is a port of it."""
     assert 5 < sizes()["store/relational/session.py:Session"] <= MAX_SESSION_METHODS
+
+
+def test_classes_have_at_most_thirty_methods():
+    """Larger ones are listed, and leave the list when they have become small."""
+    larger = {name: size for name, size in sizes().items() if size > MAX_METHODS}
+    assert {name: size for name, size in larger.items() if size > LARGER.get(name, MAX_METHODS)} == {}
+    assert LARGER.keys() - larger.keys() == set()
 
 
 def test_inherited_and_hidden_methods_count(tmp_path):

@@ -10,7 +10,8 @@ from typing import NoReturn, TypeVar
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
-from weft.store.federated.federated_graph import join_ends, remembered_ids, strongest_relations
+from weft.store.federated.federated_graph import remembered_ids, strongest_relations
+from weft.store.federated.graph_joins import join_ends
 from weft.store.federated.members import Member, read_only
 from weft.store.shared.fact_rules import by_confidence, content_of, merge_entity
 from weft.text.ids import digest, fact_entity_key

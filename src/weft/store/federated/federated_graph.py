@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from typing import NoReturn
 
 from weft.graph.entity_resolution import EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
-from weft.store.base import GraphReader
 from weft.store.federated.entity_keys import EntityKeys
 from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
-from weft.store.federated.members import EntityCount, Member, read_only
+from weft.store.federated.graph_joins import GraphJoins
+from weft.store.federated.members import Member, read_only
 from weft.store.shared.merging import join_relations, strongest_mentions
 from weft.text.ids import fact_entity_id, fact_entity_key
 
@@ -27,22 +26,23 @@ class FederatedGraph:
     def __init__(self, members: Sequence[Member], keys: EntityKeys) -> None:
         self._members = members
         self._keys = keys
+        self._joins = GraphJoins(members, keys)
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         resolved = self._keys.resolve(keys)
-        found = self._read({id for id in resolved.values() if not fact_entity_key(id)})
+        found = self._joins.read({id for id in resolved.values() if not fact_entity_key(id)})
         return {key: found[resolved[key]] for key in keys if resolved.get(key) in found}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
-        found = self._read(ids)
+        found = self._joins.read(ids)
         return [found[id] for id in ids if id in found]
 
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         resolved = self._keys.resolve(keys)
         self._keys.look_up_ids(id for id in resolved.values() if not fact_entity_key(id))
-        return {key: self._count(resolved[key], max_defining) for key in keys if key in resolved}
+        return {key: self._joins.count(resolved[key], max_defining) for key in keys if key in resolved}
 
     def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
         return {key: id for key, id in self._keys.resolve(keys).items() if not fact_entity_key(id)}
@@ -94,7 +94,7 @@ class FederatedGraph:
         for place, member in enumerate(self._members):
             found = member.store.graph.top_entities(limit=limit)
             ids.update(self._keys.join_all(place, [entity.id for entity in found]).values())
-        return sorted(self._read(ids).values(), key=lambda entity: (-entity.chunks, entity.key))[:limit]
+        return sorted(self._joins.read(ids).values(), key=lambda entity: (-entity.chunks, entity.key))[:limit]
 
     # ── mentions ────────────────────────────────────────────────────────────────────────────────
 
@@ -104,9 +104,9 @@ class FederatedGraph:
             if own:
                 ids = list(dict.fromkeys(own.values()))
                 mentions = self._members[place].store.graph.mentions_of(
-                    ids, limit=limit + self._count_hidden(place, ids)
+                    ids, limit=limit + self._joins.count_hidden(place, ids)
                 )
-                found += self._join_mentions(place, mentions, asked=own)
+                found += self._joins.join_mentions(place, mentions, asked=own)
         found += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         return _strongest_of_each(found, entity_ids, limit=limit)
 
@@ -115,7 +115,7 @@ class FederatedGraph:
         for place, member in enumerate(self._members):
             if chunks := member.own(chunk_ids):
                 mentions = member.store.graph.mentions_in(chunks, about=about)
-                found += map(self._with_others, self._join_mentions(place, mentions))
+                found += map(self._joins.with_others, self._joins.join_mentions(place, mentions))
                 if not about:
                     found += find_in_chunks(self._members, place, chunks, self._keys)
         if not about:
@@ -134,7 +134,7 @@ class FederatedGraph:
                 graph = self._members[place].store.graph
                 ids = list(dict.fromkeys(own.values()))
                 relations = graph.relations_of(ids, limit=limit, types=types, min_weight=min_weight)
-                found += self._join_relations(place, relations, asked=own)
+                found += self._joins.join_relations(place, relations, asked=own)
         return strongest_relations(found, entity_ids, limit=limit)
 
     def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
@@ -143,43 +143,26 @@ class FederatedGraph:
         for place, own in enumerate(self._keys.own_ids(entity_ids)):
             if own:
                 ids, graph = list(dict.fromkeys(own.values())), self._members[place].store.graph
-                wanted = limit + self._count_hidden(place, ids)
+                wanted = limit + self._joins.count_hidden(place, ids)
                 stated, linked, _ = graph.links_of(ids, limit=wanted, min_weight=min_weight)
-                mentions += self._join_mentions(place, stated, asked=own)
-                relations += self._join_relations(place, linked, asked=own)
+                mentions += self._joins.join_mentions(place, stated, asked=own)
+                relations += self._joins.join_relations(place, linked, asked=own)
         mentions += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
         found = _strongest_of_each(mentions, entity_ids, limit=limit)
         return Links(found, strongest_relations(relations, entity_ids, limit=limit), self.names(entity_ids))
 
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         return _distinct(
-            self._between(entity_ids, others, lambda graph, ids, ends: graph.relations_between(ids, others=ends))
+            self._joins.between(entity_ids, others, lambda graph, ids, ends: graph.relations_between(ids, others=ends))
         )
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
     ) -> list[Relation]:
-        found = self._between(
+        found = self._joins.between(
             entity_ids, others, lambda graph, ids, ends: graph.co_occurrences(ids, limit=limit, others=ends)
         )
         return strongest_relations(found, entity_ids, limit=limit)
-
-    def _between(
-        self,
-        entity_ids: Sequence[str],
-        others: Sequence[str] | None,
-        read: Callable[[GraphReader, list[str], list[str] | None], list[Relation]],
-    ) -> list[Relation]:
-        """Return what each namespace reads about its own entities, and those among `others`, if given."""
-        found: list[Relation] = []
-        far = self._keys.own_ids(others) if others is not None else None
-        for place, own in enumerate(self._keys.own_ids(entity_ids)):
-            if own and (far is None or far[place]):
-                ids, ends = list(dict.fromkeys(own.values())), None
-                if far is not None:
-                    ends, own = list(dict.fromkeys(far[place].values())), own | far[place]
-                found += self._join_relations(place, read(self._members[place].store.graph, ids, ends), asked=own)
-        return found
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = list(relations)
@@ -249,75 +232,6 @@ class FederatedGraph:
         """Raise `InputError`."""
         raise read_only()
 
-    # ── private ─────────────────────────────────────────────────────────────────────────────────
-
-    def _read(self, ids: Collection[str]) -> dict[str, Entity]:
-        """Return joined entities by id."""
-        found: dict[str, list[Entity]] = defaultdict(list)
-        for place, own in enumerate(self._keys.own_ids(list(ids))):
-            hidden = self._members[place].hidden.entities
-            ids = list(dict.fromkeys(own.values()))
-            entities = {entity.id: entity for entity in self._members[place].store.graph.entities(ids)} if ids else {}
-            for id, mine in own.items():
-                if mine in entities:
-                    found[id].append(_without(entities[mine], hidden.get(mine, EntityCount())))
-        return {id: _join_entities(id, self._keys.key(id), mine) for id, mine in found.items()}
-
-    def _count_hidden(self, place: int, ids: Sequence[str]) -> int:
-        """Return the largest number of chunks of one of these entities that another namespace shows already."""
-        entities = self._members[place].hidden.entities
-        return max(entities.get(id, EntityCount()).chunks for id in ids)
-
-    def _count(self, id: str, max_defining: int) -> Known:
-        """Return the statistics of a joined entity, or of a name known only from facts."""
-        if fact_entity_key(id):
-            return Known(id, True, 0, 0, True)
-        known = [name for name in self._keys.known(id) if name]
-        mine = [name for name in known if not fact_entity_key(name.entity_id)]
-        return Known(
-            id,
-            any(name.strong for name in mine),
-            sum(name.chunks for name in mine),
-            min(max_defining, sum(name.defining_chunks for name in mine)),
-            any(name.remembered for name in known),
-        )
-
-    def _join_mentions(
-        self, place: int, mentions: Sequence[Mention], *, asked: Mapping[str, str] | None = None
-    ) -> list[Mention]:
-        """Return mentions of a member in chunks that it shows, with the chunks of all members counted."""
-        member = self._members[place]
-        shown = [mention for mention in mentions if mention.chunk_id not in member.hidden.chunks]
-        joined = self._keys.join_asked(place, [mention.entity_id for mention in shown], asked or {})
-        self._keys.look_up_ids(id for ids in joined.values() for id in ids)
-        found = []
-        for mention in shown:
-            for id in joined.get(mention.entity_id, ()):
-                others = [known for at, known in enumerate(self._keys.known(id)) if known and at != place]
-                hidden = member.hidden.entities.get(mention.entity_id, EntityCount()).chunks
-                found.append(
-                    mention._replace(
-                        entity_id=id,
-                        chunk_id=member.outer(mention.chunk_id),
-                        chunks=mention.chunks - hidden + sum(known.chunks for known in others),
-                        strong=mention.strong or any(_is_strong(known) for known in others),
-                        elsewhere=(mention.elsewhere if not hidden else mention.chunks - hidden > 1)
-                        or any(known.chunks for known in others),
-                    )
-                )
-        return found
-
-    def _with_others(self, mention: Mention) -> Mention:
-        """Return a mention with a mark if any member has a defining chunk of its entity."""
-        if mention.has_defining_chunk or not mention.strong:
-            return mention
-        known = self._keys.known(mention.entity_id)
-        return mention._replace(has_defining_chunk=any(name.defining_chunks for name in known if name))
-
-    def _join_relations(self, place: int, relations: Sequence[Relation], *, asked: Mapping[str, str]) -> list[Relation]:
-        ends = (end for relation in relations for end in relation[:2])
-        return join_ends(relations, self._keys.join_asked(place, ends, asked))
-
 
 def _strongest_of_each(mentions: Iterable[Mention], entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
     """Return the strongest `limit` mentions of each entity."""
@@ -340,16 +254,6 @@ def strongest_relations(relations: Iterable[Relation], entity_ids: Sequence[str]
     return [relation for relation in found if relation in kept]
 
 
-def join_ends(relations: Sequence[Relation], joined: Mapping[str, Sequence[str]]) -> list[Relation]:
-    """Return relations with the joined ids of their ends; those with an unknown end are left out."""
-    return [
-        relation._replace(source_id=source, target_id=target)
-        for relation in relations
-        for source in joined.get(relation.source_id, ())
-        for target in joined.get(relation.target_id, ())
-    ]
-
-
 def remembered_ids(ids: Sequence[str], keys: EntityKeys) -> list[dict[str, str]]:
     """Return for each member the ids under which its facts know joined entities, by joined id."""
     names = {id: key for id in ids if (key := fact_entity_key(id) or keys.key(id))}
@@ -360,40 +264,6 @@ def remembered_ids(ids: Sequence[str], keys: EntityKeys) -> list[dict[str, str]]
 
 def _distinct(relations: Iterable[Relation]) -> list[Relation]:
     return join_relations(((r.source_id, r.target_id, r.type), r.weight) for r in relations)
-
-
-def _is_strong(known: Known) -> bool:
-    return known.strong and not fact_entity_key(known.entity_id)
-
-
-def _without(entity: Entity, hidden: EntityCount) -> Entity:
-    if not hidden.chunks:
-        return entity
-    chunks, mentions = max(0, entity.chunks - hidden.chunks), max(0, entity.mentions - hidden.mentions)
-    return replace(entity, chunks=chunks, mentions=mentions)
-
-
-def _join_entities(id: str, key: str, entities: Sequence[Entity]) -> Entity:
-    """Return one entity for those of several members. The first strong one gives the name."""
-    ordered = sorted(entities, key=lambda entity: (entity.key != key, not entity.strong))
-    first = ordered[0]
-    aliases: dict[str, str] = {}
-    for entity in ordered:
-        for alias, reason in zip(entity.aliases, entity.reasons, strict=False):
-            if alias != first.name:
-                aliases.setdefault(alias, reason)
-    return Entity(
-        id=id,
-        key=key,
-        name=first.name,
-        type=next((entity.type for entity in ordered if entity.type), ""),
-        description=next((entity.description for entity in ordered if entity.description), ""),
-        aliases=tuple(aliases),
-        reasons=tuple(aliases.values()),
-        mentions=sum(entity.mentions for entity in entities),
-        chunks=sum(entity.chunks for entity in entities),
-        strong=any(entity.strong for entity in entities),
-    )
 
 
 def _add_sources(known: Relation, found: Relation, member: Member) -> Relation:

@@ -174,7 +174,7 @@ class RelationalFacts:
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         values = {"words": json.dumps(sorted(set(words))), "limit": limit}
-        return self._with_entities(self._rows("search_fact_words", values))
+        return _with_entities(self, self._rows("search_fact_words", values))
 
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
         with self._connections.read(self._name) as db:
@@ -183,7 +183,7 @@ class RelationalFacts:
             if namespace is None or active is None or active.model.dimension != len(vector):
                 return []
             found = db.vectors.nearest_entities(namespace, vector, model=active.number, limit=limit)
-        return self._with_entities(found)
+        return _with_entities(self, found)
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         rows = self._rows("unembedded_fact_entities", {"fingerprint": model, "limit": limit})
@@ -275,10 +275,11 @@ class RelationalFacts:
             ids = [id for (id,) in self._rows(name, values)]
             return self.facts(ids) if ids else []
 
-    def _with_entities(self, found: Sequence[Row]) -> list[tuple[FactEntity, Any]]:
-        """Return (key, score) rows with the entity instead of its key."""
-        entities = self.find_entities([key for key, _ in found])
-        return [(entities[key], score) for key, score in found if key in entities]
+
+def _with_entities(facts: RelationalFacts, found: Sequence[Row]) -> list[tuple[FactEntity, Any]]:
+    """Return (key, score) rows with the entity instead of its key."""
+    entities = facts.find_entities([key for key, _ in found])
+    return [(entities[key], score) for key, score in found if key in entities]
 
 
 def _write_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:

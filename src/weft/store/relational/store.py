@@ -83,26 +83,7 @@ class RelationalStore:
 
     def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
         with self._connections.write(self._namespace, turn=None, defer_indexes=defer_indexes) as db:
-            self._write(db, batches, done=done)
-
-    def _write(self, db: Session, batches: Sequence[Batch], *, done: Done | None) -> None:
-        documents = {batch.document.id for batch in batches}
-        db.lock(self._namespace, "shared", documents=documents)
-        if (found := db.namespace(self._namespace)) is None:
-            make_namespace(db, self._namespace)
-            found = db.namespace(self._namespace)
-        assert found is not None
-        namespace = found.key
-        if done:
-            finish_jobs(db, namespace, done)
-        if not batches:
-            return
-        discard_jobs(db, namespace, sorted(documents))
-        models = self._checked_models(db, namespace, batches)
-        statements = DocumentGraph(db, namespace=namespace, name=self._namespace, models=models)
-        writer = DocumentWriter(db, namespace=namespace, name=self._namespace, statements=statements)
-        writer.write_all(batches, models=models)
-        writer.finish()
+            _write(db, self._namespace, batches, done=done)
 
     def finish_load(self) -> None:
         self._connections.pack()
@@ -141,7 +122,7 @@ class RelationalStore:
     def write_model(self, model: StoredModel) -> None:
         self._connections.prepare_vectors(model.dimension)
         with self._connections.write(self._namespace, turn="alone") as db:
-            namespace = self._ensure(db)
+            namespace = _make(db, self._namespace)
             row = {"name": model.name, "fingerprint": model.fingerprint, "dimension": model.dimension}
             number = db.one("write_model", {"namespace": namespace, **row})
             if model.active:
@@ -159,7 +140,7 @@ class RelationalStore:
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._namespace) as db:
-            namespace = self._ensure(db)
+            namespace = _make(db, self._namespace)
             numbers = model_numbers(db, self._namespace)
             if model not in numbers:
                 raise SchemaMismatch(
@@ -171,7 +152,7 @@ class RelationalStore:
 
     def write_calibration(self, calibration: Calibration | None) -> None:
         with self._connections.write(self._namespace) as db:
-            namespace = self._ensure(db)
+            namespace = _make(db, self._namespace)
             write_calibration(db, namespace, calibration)
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
@@ -312,20 +293,40 @@ class RelationalStore:
         with self._connections.read(self._namespace) as db:
             return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
 
-    def _ensure(self, db: Session) -> Namespace:
-        make_namespace(db, self._namespace)
-        found = db.namespace(self._namespace)
-        assert found is not None
-        return found.key
 
-    def _checked_models(self, db: Session, namespace: Namespace, batches: Sequence[Batch]) -> dict[str, int | None]:
-        """Return the numbers of the batches' embedders. Raises `SchemaMismatch` if another embedder is active."""
-        active = find_active_model(db, self._namespace)
-        fingerprint = active.model.fingerprint if active else ""
-        if any(batch.model != fingerprint for batch in batches):
-            current = repr(active.model.name) if active else "no embedder"
-            raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with {current}", hint="run weft reembed")
-        return {fingerprint: active.number if active else None}
+def _write(db: Session, name: str, batches: Sequence[Batch], *, done: Done | None) -> None:
+    documents = {batch.document.id for batch in batches}
+    db.lock(name, "shared", documents=documents)
+    found = db.namespace(name)
+    namespace = found.key if found else _make(db, name)
+    if done:
+        finish_jobs(db, namespace, done)
+    if not batches:
+        return
+    discard_jobs(db, namespace, sorted(documents))
+    models = _checked_models(db, name, batches)
+    statements = DocumentGraph(db, namespace=namespace, name=name, models=models)
+    writer = DocumentWriter(db, namespace=namespace, name=name, statements=statements)
+    writer.write_all(batches, models=models)
+    writer.finish()
+
+
+def _make(db: Session, name: str) -> Namespace:
+    """Return the key of a namespace, which is created if it is missing."""
+    make_namespace(db, name)
+    found = db.namespace(name)
+    assert found is not None
+    return found.key
+
+
+def _checked_models(db: Session, name: str, batches: Sequence[Batch]) -> dict[str, int | None]:
+    """Return the numbers of the batches' embedders. Raises `SchemaMismatch` if another embedder is active."""
+    active = find_active_model(db, name)
+    fingerprint = active.model.fingerprint if active else ""
+    if any(batch.model != fingerprint for batch in batches):
+        current = repr(active.model.name) if active else "no embedder"
+        raise SchemaMismatch(f"namespace {name!r} is indexed with {current}", hint="run weft reembed")
+    return {fingerprint: active.number if active else None}
 
 
 def _document(row: Row) -> DocumentInfo:

@@ -63,13 +63,13 @@ class RelationalGraph:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         with self._connections.read(self._name) as db:
-            return {row.asked_key: entity for row, entity in self._find(db, keys=keys)}
+            return {row.asked_key: entity for row, entity in _find(db, self._name, keys=keys)}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         if not ids:
             return []
         with self._connections.read(self._name) as db:
-            found = {row.asked_id: entity for row, entity in self._find(db, ids=ids)}
+            found = {row.asked_id: entity for row, entity in _find(db, self._name, ids=ids)}
         return [found[id] for id in ids if id in found]
 
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
@@ -132,7 +132,7 @@ class RelationalGraph:
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            rows = self._links(db, entity_ids, mentions=limit)
+            rows = _links(db, self._name, entity_ids, mentions=limit)
             keys = {row.key for row in rows if is_searched(row.key, stated=row.chunks, limit=limit)}
             searched = search_names(db, db.namespace_key(self._name), keys) if keys else {}
         found = _mentions(entity_ids, rows, limit=limit, searched=searched)
@@ -161,13 +161,15 @@ class RelationalGraph:
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         if types:
-            return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
+            with self._connections.read(self._name) as db:
+                options: dict[str, Any] = {"limit": limit, "types": types, "min_weight": min_weight}
+                return _relations_of_types(db, db.namespace_key(self._name), entity_ids, **options)
         with self._connections.read(self._name) as db:
-            return _relations(self._links(db, entity_ids, relations=limit, min_weight=min_weight))
+            return _relations(_links(db, self._name, entity_ids, relations=limit, min_weight=min_weight))
 
     def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
         with self._connections.read(self._name) as db:
-            rows = self._links(db, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
+            rows = _links(db, self._name, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
         names = {row.id: row.name for row in rows}
         return Links(_mentions(entity_ids, rows, limit=limit), _relations(rows), names)
 
@@ -311,60 +313,58 @@ class RelationalGraph:
             changes.settle()
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
-    # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _find(
-        self, db: Session, *, keys: Sequence[str] = (), ids: Sequence[str] = ()
-    ) -> list[tuple[_EntityRow, Entity]]:
-        """Return the entity that each key and each id resolves to; those without an entity are left out."""
-        if not keys and not ids:
-            return []
-        namespace = db.namespace_key(self._name)
-        values = {"namespace": namespace, "limit": MAX_DESCRIPTIONS, "ids": json.dumps(list(ids))}
-        rows = [
-            _EntityRow(*row)
-            for row in db.run("entity_cards", {**values, "keys": json.dumps(list(keys), ensure_ascii=False)})
-        ]
-        return [
-            (row, _to_entity(row, spelling=partial(self._other_spelling, db, namespace, row.key, row.name)))
-            for row in rows
-        ]
+def _find(
+    db: Session, name: str, *, keys: Sequence[str] = (), ids: Sequence[str] = ()
+) -> list[tuple[_EntityRow, Entity]]:
+    """Return the entity that each key and each id resolves to; those without an entity are left out."""
+    if not keys and not ids:
+        return []
+    namespace = db.namespace_key(name)
+    values = {"namespace": namespace, "limit": MAX_DESCRIPTIONS, "ids": json.dumps(list(ids))}
+    rows = [
+        _EntityRow(*row)
+        for row in db.run("entity_cards", {**values, "keys": json.dumps(list(keys), ensure_ascii=False)})
+    ]
+    return [(row, _to_entity(row, spelling=partial(_other_spelling, db, namespace, row.key, row.name))) for row in rows]
 
-    def _links(
-        self,
-        db: Session,
-        entity_ids: Sequence[str],
-        *,
-        mentions: int = 0,
-        relations: int = 0,
-        min_weight: float = 0.0,
-    ) -> list[_LinkRow]:
-        """Return a row for each name of each entity: its stated mentions and its relations in each direction."""
-        values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
-        wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
-        return [_LinkRow(*row) for row in db.run("links_of", {**values, **wanted})]
 
-    def _relations_of_types(
-        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
-    ) -> list[Relation]:
-        """Return relations of some types. Each type is read by an index, which skips the other relations of a hub."""
-        found: dict[tuple[int, int], list[Row]] = defaultdict(list)
-        with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
-            for type in sorted(set(types)):
-                for *directions, name in db.run("relations_of_type", {**values, "type": type, "weight": min_weight}):
-                    for direction, rows in enumerate(directions):
-                        found[name, direction] += [
-                            (-weight, place, other, type, source, target)
-                            for source, target, weight, place, other in json.loads(rows)
-                        ]
-        strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
-        return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
+def _links(
+    db: Session,
+    name: str,
+    entity_ids: Sequence[str],
+    *,
+    mentions: int = 0,
+    relations: int = 0,
+    min_weight: float = 0.0,
+) -> list[_LinkRow]:
+    """Return a row for each name of each entity: its stated mentions and its relations in each direction."""
+    values = {"namespace": db.namespace_key(name), "ids": json.dumps(list(entity_ids))}
+    wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
+    return [_LinkRow(*row) for row in db.run("links_of", {**values, **wanted})]
 
-    def _other_spelling(self, db: Session, namespace: Namespace, key: str, name: str) -> str | None:
-        values = {"namespace": namespace, "key": key, "name": name, "rank": KIND_RANKS["link"]}
-        spelling: str | None = db.run("other_spelling", values)[0][0]
-        return spelling
+
+def _relations_of_types(
+    db: Session, namespace: Namespace, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
+) -> list[Relation]:
+    """Return relations of some types. Each type is read by an index, which skips the other relations of a hub."""
+    found: dict[tuple[int, int], list[Row]] = defaultdict(list)
+    values = {"namespace": namespace, "ids": json.dumps(list(entity_ids)), "limit": limit, "weight": min_weight}
+    for type in sorted(set(types)):
+        for *directions, name in db.run("relations_of_type", {**values, "type": type}):
+            for direction, rows in enumerate(directions):
+                found[name, direction] += [
+                    (-weight, place, other, type, source, target)
+                    for source, target, weight, place, other in json.loads(rows)
+                ]
+    strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
+    return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
+
+
+def _other_spelling(db: Session, namespace: Namespace, key: str, name: str) -> str | None:
+    values = {"namespace": namespace, "key": key, "name": name, "rank": KIND_RANKS["link"]}
+    spelling: str | None = db.run("other_spelling", values)[0][0]
+    return spelling
 
 
 def _mentions(
