@@ -54,11 +54,14 @@ QUESTIONS = {
         papers based on MAGMA
         research that extends MAGMA
         follow-up work to MAGMA
+        citation network of MAGMA
+        show me the citation graph around MAGMA
         基于MAGMA的工作
         哪些研究建立在MAGMA之上
         MAGMA的后续工作有哪些
     """,
     "written_by": """
+        publications of MAGMA
         papers by MAGMA
         articles written by MAGMA
         what has MAGMA published

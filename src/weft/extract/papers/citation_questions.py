@@ -10,6 +10,8 @@ Grammar of citation questions: kind, paper or author or concept, and years of pu
 | `what does BERT cite` | `references` | BERT | |
 | `papers cited by BERT` | `references` | BERT | |
 | `papers that build on RAG` | `builds_on` | RAG | |
+| `publications of Jane Doe` | `written_by` | Jane Doe | |
+| `citation network of RAG` | `builds_on` | RAG | |
 | `papers by Jane Doe from 2001 to 2005` | `written_by` | Jane Doe | 2001 to 2005 |
 | `papers co-cited with BERT` | `cocited` | BERT | |
 | `papers that share concepts with BERT` | `shared` | BERT | |
@@ -135,6 +137,8 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
         rf"(?:what|which\s+{_PAPER}|what\s+{_PAPER})\s+(?:did|has|have|does|was|were)\s+X\s+(?:co-?)?{_WRITE}",
     ),
     ("written_by", False, r"X['’]s?\s+(?:papers|articles|publications)"),
+    ("written_by", False, rf"{_ASK}publications\s+of\s+X"),
+    ("builds_on", True, rf"{_ASK}citation\s+(?:network|graph|tree)\s+(?:of|for|around)\s+X"),
     ("cocited", True, rf"{_ZH_LIST}{_ZH_WITH}X{_ZH_TOGETHER}被?引用(?:了|过)?的?{_ZH_PAPER}?{_ZH_END}"),
     ("cocited", True, rf"{_ZH_WHICH}{_ZH_PAPER}{_ZH_WITH}X{_ZH_TOGETHER}被引用(?:了|过)?"),
     ("cocited", True, rf"{_ZH_WITH}X共被引的?{_ZH_PAPER}?{_ZH_END}"),
