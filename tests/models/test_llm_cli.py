@@ -273,6 +273,7 @@ def wait_for_requests(endpoint: Endpoint) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.slow
 def test_killed_runs_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
     """Killed at several moments: only chunks under way are asked about again, and only their cost is unknown."""
     parallel, count = 3, 24

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from weft.errors import InputError
 from weft.exchange import read
 from weft.exchange.clean import MAX_TYPE_CHARACTERS, first_keyword, relation_type, to_name, to_text
-from weft.exchange.graph_builder import MAX_SKIPPED_MESSAGES, GraphBuilder
+from weft.exchange.graph_builder import GraphBuilder
 from weft.exchange.read import read_graph, recognise_form
+from weft.exchange.skipped_items import MAX_SKIPPED_MESSAGES
 from weft.exchange.triples import from_triples
 from weft.exchange.weights import parse_weight, to_scale
 

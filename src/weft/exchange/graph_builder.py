@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from weft.exchange.clean import MAX_NAME_CHARACTERS, relation_type, to_ids, to_name, to_names, to_text, to_texts
+from weft.exchange.skipped_items import SkippedItems
 from weft.exchange.weights import parse_weight, to_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
-
-MAX_SKIPPED_MESSAGES = 100
-"""Maximum number of messages about skipped items. A last message counts the others."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,15 +35,8 @@ class GraphBuilder:
         self._relations: list[GivenRelation] = []
         self._weights: list[float | None] = []
         self._passages: dict[str, GivenPassage] = {}
-        self._skipped: list[str] = []
-        self._more = 0
-
-    def skip(self, place: str, reason: str) -> None:
-        """Record an item that could not be read."""
-        if len(self._skipped) < MAX_SKIPPED_MESSAGES:
-            self._skipped.append(f"{place}: {reason}")
-        else:
-            self._more += 1
+        self._skipped = SkippedItems()
+        self.skip = self._skipped.add
 
     def add_entity(
         self,
@@ -114,12 +105,11 @@ class GraphBuilder:
     def to_graph(self) -> GivenGraph:
         """Return the graph in the order of the file, with weights from 1 to 10."""
         weighted = zip(self._relations, to_scale(self._weights), strict=True)
-        rest = [f"and {self._more:,} more"] if self._more else []
         return GivenGraph(
             entities=tuple(_to_entity(name, draft) for name, draft in self._entities.items()),
             relations=tuple(replace(relation, weight=weight) for relation, weight in weighted),
             passages=tuple(self._passages.values()),
-            skipped=(*self._skipped, *rest),
+            skipped=self._skipped.messages(),
         )
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weft.exchange.clean import MAX_NAME_CHARACTERS, to_name, to_text, to_texts
-from weft.exchange.graph_builder import MAX_SKIPPED_MESSAGES
 from weft.exchange.json_values import iter_values
+from weft.exchange.skipped_items import SkippedItems
 from weft.extract.names import name_key, predicate_key
 from weft.records import Fact, FactEntity, GivenFact, GivenMemory
 
@@ -28,15 +28,8 @@ class _MemoryReader:
         self._source = source
         self._entities: dict[str, FactEntity] = {}
         self._facts: dict[GivenFact, None] = {}
-        self._skipped: list[str] = []
-        self._more = 0
-
-    def skip(self, place: str, reason: str) -> None:
-        """Record an item that was not read, or not completely."""
-        if len(self._skipped) < MAX_SKIPPED_MESSAGES:
-            self._skipped.append(f"{place}: {reason}")
-        else:
-            self._more += 1
+        self._skipped = SkippedItems()
+        self.skip = self._skipped.add
 
     def add(self, record: object, *, kind: object, place: str) -> None:
         """Add an entity or a relation."""
@@ -49,9 +42,8 @@ class _MemoryReader:
 
     def finish(self) -> GivenMemory:
         """Return the entities, facts and messages."""
-        rest = [f"and {self._more:,} more"] if self._more else []
         return GivenMemory(
-            facts=tuple(self._facts), entities=tuple(self._entities.values()), skipped=(*self._skipped, *rest)
+            facts=tuple(self._facts), entities=tuple(self._entities.values()), skipped=self._skipped.messages()
         )
 
     def _add_entity(self, record: dict[str, object], *, place: str) -> None:
