@@ -345,3 +345,20 @@ def test_without_the_extra_the_command_says_how_to_get_it(tmp_path):
     assert done.returncode == 1
     assert "pip install 'weft-search[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name, arguments, most",
+    [
+        ("memory_search", {"query": "cats purr", "maxResults": 40}, 6000),
+        ("memory_search", {"query": "what does the zeppelin on the moon weigh"}, 2000),
+        ("graph_neighbours", {"name": "Hub", "hops": 3}, 4500),
+    ],
+)
+def test_a_brief_answer_is_small_and_a_full_one_is_not_cut(large, name, arguments, most):
+    """The cursor leads to the rest; the text has a budget too."""
+    brief, full = ask(large, (name, arguments), (name, {**arguments, "detail": "full"}))
+
+    assert paging.measure(brief.structured_content) <= most
+    assert len(brief.content[0].text) <= 1.2 * most
+    assert paging.measure(full.structured_content) >= paging.measure(brief.structured_content)

@@ -27,10 +27,15 @@ from weft.search.cite import cite, find_hidden_prefix
 from weft.tools.arguments import read_arguments
 from weft.tools.definitions import TOOLS, ToolDefinition
 from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
-from weft.tools.paging import cut_page, measure, shorten
+from weft.tools.paging import PAGE_CHARACTERS, cut_page, measure, shorten
 
 MAX_SNIPPET_CHARACTERS = 1200
-"""Maximum characters of a passage in a search answer; memory_get returns the whole passage."""
+"""Maximum characters of a passage in a full search answer; memory_get returns the whole passage."""
+MAX_SEARCH_CHARACTERS, MAX_WEAK_CHARACTERS, MAX_NEIGHBOUR_CHARACTERS = 6000, 2000, 4000
+"""Maximum size of the JSON of brief answers: of a search, of one that is not sure, and of neighbours."""
+SNIPPETS_PER_ANSWER = 8
+RESULTS_SHARE, FACTS_SHARE, ENTITIES_SHARE = 0.7, 0.2, 0.05
+"""Shares of a brief answer; the rest is for notes."""
 
 MAX_DOCUMENT_CHARACTERS = 60_000
 """Maximum characters of a document in answers of `fetch` and in resources."""
@@ -82,11 +87,16 @@ def to_json(value: Any) -> str:
 
 
 def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of passages, connected ones last, and facts for a question."""
-    arguments = {name: value for name, value in values.items() if name != "cursor"}
-    found = engine.memory_search(**arguments)
-    passages = [*found["results"], *found["connected"]]
-    results, cursor = cut_page([_result_to_dict(item) for item in passages], cursor=values.get("cursor", ""))
+    """Return a page of passages, connected ones last, and facts for a question, within the budget of `detail`."""
+    arguments = {name: value for name, value in values.items() if name not in ("cursor", "detail")}
+    is_full = values["detail"] == "full"
+    found = engine.memory_search(**arguments, is_brief=not is_full)
+    is_weak = found["status"] in ("low_confidence", "no_match")
+    size = PAGE_CHARACTERS if is_full else MAX_WEAK_CHARACTERS if is_weak else MAX_SEARCH_CHARACTERS
+    snippet = MAX_SNIPPET_CHARACTERS if is_full else size // SNIPPETS_PER_ANSWER
+    passages = [_result_to_dict(item, snippet=snippet) for item in (*found["results"], *found["connected"])]
+    share = size if is_full else round(RESULTS_SHARE * size)
+    results, cursor = cut_page(passages, cursor=values.get("cursor", ""), characters=share)
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
     context = found["context"]
     if values.get("cursor"):  # facts and context are part of the first page only
@@ -97,14 +107,25 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "method": found["method"],
         **({"relations": found["relations"]} if "relations" in found and not values.get("cursor") else {}),
         "results": results,
-        "facts": cut_page(facts)[0],
-        "entities": (found["graph_context"] or {"recognised": []})["recognised"],
+        "facts": _cut(facts, share=FACTS_SHARE, size=size, is_full=is_full),
+        "entities": _cut(
+            (found["graph_context"] or {"recognised": []})["recognised"],
+            share=ENTITIES_SHARE,
+            size=size,
+            is_full=is_full,
+        ),
         "notes": found["notes"],
         **({"rejected": found["rejected"]} if found["rejected"] else {}),
         **_next(cursor),
         **({"degraded": found["degraded"]} if found["degraded"] else {}),
         "context": context,
     }
+
+
+def _cut(items: list[Any], *, share: float, size: int, is_full: bool) -> list[Any]:
+    """Return the first items that fit into a share of a brief answer, or into a page of a full one."""
+    page = cut_page(items, characters=size if is_full else round(share * size))[0]
+    return page if is_full or measure(page) <= size else []
 
 
 def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,7 +237,8 @@ def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any
         }
         for (entity, near), path in zip(found, paths, strict=True)
     ]
-    page, cursor = cut_page(items, cursor=values.get("cursor", ""))
+    size = PAGE_CHARACTERS if values["detail"] == "full" else MAX_NEIGHBOUR_CHARACTERS
+    page, cursor = cut_page(items, cursor=values.get("cursor", ""), characters=size)
     return {"name": start.name, "neighbours": page, **_next(cursor)}
 
 
@@ -354,14 +376,14 @@ def _facts_of(engine: Engine, names: Sequence[str], *, cursor: str) -> dict[str,
     return {"facts": page, **_next(after)}
 
 
-def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
+def _result_to_dict(result: Mapping[str, Any], *, snippet: int) -> dict[str, Any]:
     chunk, document = result["chunk"], result["document"]
     return {
         "id": chunk["id"],
         "citation": result["citation"],
         "score": result["score"],
         "title": " › ".join((document["title"], *chunk["heading"])),
-        "snippet": shorten(chunk["text"], size=MAX_SNIPPET_CHARACTERS),
+        "snippet": shorten(chunk["text"], size=snippet),
         "path": document["source"],
         "startLine": chunk["start_line"],
         "endLine": chunk["end_line"],

@@ -11,6 +11,12 @@ from weft.engine.input_checks import MAX_QUESTION_CHARACTERS
 from weft.tools.memory_search import DESCRIPTION, INPUT_SCHEMA
 
 CURSOR = {"type": "string", "description": "`cursor` of the previous answer, for the next page."}
+DETAIL = {
+    "type": "string",
+    "enum": ["brief", "full"],
+    "default": "brief",
+    "description": "`full` for longer passages and more items per page.",
+}
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
@@ -84,7 +90,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         description=DESCRIPTION.replace(
             "; `context` has both as text. Cite", ". memory_get reads more. Cite"
         ),
-        properties={**INPUT_SCHEMA["properties"], "cursor": CURSOR},
+        properties={**INPUT_SCHEMA["properties"], "detail": DETAIL, "cursor": CURSOR},
         required=("query",),
         answer={"status": TEXT, "confidence": NUMBER, "relations": {"type": "object"}, "results": OBJECTS,
                 "facts": OBJECTS, "cursor": TEXT},
@@ -194,6 +200,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
             "name": _text("Name of the entity."),
             "hops": {"type": "integer", "minimum": 1, "maximum": 3, "default": 1},
             "minWeight": {"type": "number", "minimum": 1, "maximum": 10, "default": 1},
+            "detail": DETAIL,
             "cursor": CURSOR,
         },
         required=("name",),

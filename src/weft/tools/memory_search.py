@@ -23,6 +23,8 @@ DEFAULTS: Mapping[str, Any] = {"max_results": 10, "use_graph": True, "min_graph_
 """Defaults of missing or null arguments. They do not depend on the settings."""
 
 MAX_RESULTS = 1000
+MAX_BRIEF_TOKENS, MAX_WEAK_TOKENS = 1200, 400
+"""Maximum tokens of a brief `context`; the second if the search is not sure."""
 
 SPELLINGS: Mapping[str, str] = {
     "maxResults": "max_results",
@@ -139,6 +141,7 @@ def memory_search(
     min_graph_score: float | None = None,
     after: str | None = None,
     before: str | None = None,
+    is_brief: bool = False,
     **aliases: Any,
 ) -> dict[str, Any]:
     """
@@ -149,7 +152,7 @@ def memory_search(
     evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`. `after` and
     `before` restrict the passages to conversations of a time; facts are those valid at the time `before`. If the
     embedder cannot be used, the search works without it and `degraded` has the reason. Argument names may be in
-    camelCase, and numbers may be strings. Raises `InputError` naming the argument.
+    camelCase, and numbers may be strings. `is_brief` keeps `context` short. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
     arguments = {
@@ -172,7 +175,10 @@ def memory_search(
     else:
         result = engine.query(text, top_k=count, method="hybrid", graph=graph, where=where)
     facts = facts_to_dict(recall) if recall else None
-    return {**result_to_dict(result), "facts": facts, "context": engine.context(result, recall=recall).text}
+    most = MAX_WEAK_TOKENS if result.status in ("low_confidence", "no_match") else MAX_BRIEF_TOKENS
+    budget = min(most, engine.settings.context.budget) if is_brief else None
+    context = engine.context(result, recall=recall, budget=budget).text
+    return {**result_to_dict(result), "facts": facts, "context": context}
 
 
 def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
