@@ -136,7 +136,7 @@ def test_without_facts_none_are_read(engine, monkeypatch):
     engine.entities.neighbours("Tide Gauge")
     monkeypatch.setattr(facts, "has_links", refuse)
     engine.query(ASKED, method="hybrid")
-    assert engine.query(ASKED, graph={"enabled": False}).graph.skipped
+    assert engine.query(ASKED, graph={"enabled": False}).graph is None
 
 
 def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
