@@ -12,7 +12,7 @@ from weft.store.sqlite.postings import (
 
 
 def entries(frequencies):
-    return {place: pack_frequency(place, frequency) for place, frequency in frequencies.items()}
+    return b"".join(pack_frequency(place, frequencies[place]) for place in sorted(frequencies))
 
 
 def test_changes_give_the_block_that_the_remaining_chunks_imply():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -82,7 +83,10 @@ class RelationalStore:
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, *batches: Batch, done: Done | None = None, defer_indexes: bool = False) -> None:
-        with self._connections.write(self._namespace, turn=None, defer_indexes=defer_indexes) as db:
+        with (
+            _paused_collector(),
+            self._connections.write(self._namespace, turn=None, defer_indexes=defer_indexes) as db,
+        ):
             _write(db, self._namespace, batches, done=done)
 
     def finish_load(self) -> None:
@@ -361,3 +365,19 @@ def _chunk(row: Row) -> Chunk:
         start_time=start_time,
         end_time=end_time,
     )
+
+
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    """
+    Pause the garbage collector during a transaction; it took a fifth of the time.
+
+    A transaction makes many records at once, which have no cycles and are freed by their counts.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -63,84 +63,87 @@ class TermChanges:
         self._namespace = namespace
         self._removed: dict[int, dict[str, set[int]]] = defaultdict(dict)
         """Places that lose a term, by block and term."""
-        self._added: dict[int, dict[str, dict[int, bytes]]] = defaultdict(dict)
-        """Entries of places that get a term, by block and term."""
+        self._added: dict[int, defaultdict[str, bytearray]] = defaultdict(lambda: defaultdict(bytearray))
+        """Entries of the places that get a term, by block and term, ordered by place."""
         self._numbers: set[int] = set()
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
         """Remove a chunk from the postings of `terms`."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
-        self._numbers.discard(number)
         removed, added = self._removed[block], self._added[block]
+        is_added = number in self._numbers
+        self._numbers.discard(number)
         for term in (LENGTHS, *terms):
             removed.setdefault(term, set()).add(place)
-            if term in added:
-                added[term].pop(place, None)
+            if is_added and term in added:
+                added[term] = bytearray(merge_entries(added[term], removed={place}, added=b"")[0])
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
         """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.add(number)
         added = self._added[block]
-        added.setdefault(LENGTHS, {})[place] = pack_length(place, length)
+        if LENGTHS in added and _last_place(added[LENGTHS]) >= place:  # numbers of new chunks ascend
+            self._insert(added, place, terms, length=length)
+            return
+        added[LENGTHS] += pack_length(place, length)
         once = pack_frequency(place, 1)
         for term, frequency in terms.items():  # hot loop: most terms occur once
-            entry = once if frequency == 1 else pack_frequency(place, frequency)
-            if term in added:
-                added[term][place] = entry
-            else:
-                added[term] = {place: entry}
+            added[term] += once if frequency == 1 else pack_frequency(place, frequency)
 
     def blocks(self) -> dict[tuple[str, int], bytes]:
         """Return the blocks of the added chunks alone, by term and block number."""
         return {
-            (term, block): merge_entries(b"", removed=None, added=added)[0]
-            for block, terms in self._added.items()
-            for term, added in terms.items()
+            (term, block): bytes(entries) for block, terms in self._added.items() for term, entries in terms.items()
         }
 
     def apply(self) -> None:
         """Write the changed blocks and the document frequencies of their terms; delete empty blocks."""
         counts: Counter[str] = Counter()
-        key = {"namespace": self._namespace}
+        namespace = self._namespace
         written, deleted = [], []
         for block in self._removed.keys() | self._added.keys():
             removed, added = self._removed[block], self._added[block]
-            stored = self._read_block(block, removed.keys() | added.keys())
-            for term in removed.keys() | added.keys():
+            terms = sorted(removed.keys() | added.keys())
+            stored = self._read_block(block, terms)
+            for term in terms:
                 old = stored.get(term, b"")
-                entries, change = merge_entries(old, removed=removed.get(term), added=added.get(term, {}))
+                entries, change = merge_entries(old, removed=removed.get(term), added=added.get(term, b""))
                 if entries:
-                    written.append((term, block, entries))
+                    written.append((namespace, term, block, entries))
                 elif old:
-                    deleted.append({**key, "term": term, "block": block})
+                    deleted.append((namespace, term, block))
                 counts[term] += change
         del counts[LENGTHS]
-        names = ("term", "block", "entries")
-        self._db.run_many("write_posting", [dict(zip(names, row, strict=True), **key) for row in sorted(written)])
+        changes = [(namespace, term, change) for term, change in sorted(counts.items()) if change]
+        self._db.run_many("write_posting", written)
         self._db.run_many("delete_posting", deleted)
-        rows = [{**key, "term": term, "chunks": change} for term, change in sorted(counts.items()) if change]
-        self._db.run_many("add_term", rows)
-        self._db.run_many("drop_term", [{**key, "term": term} for term, change in counts.items() if change < 0])
-        self._db.run_many("number_terms", [{**key, "chunk": number} for number in sorted(self._numbers)])
+        self._db.run_many("add_term", changes)
+        self._db.run_many("drop_term", [(namespace, term) for _, term, change in changes if change < 0])
+        self._db.run_many("number_terms", [(number, namespace) for number in sorted(self._numbers)])
 
-    def _read_block(self, block: int, terms: Collection[str]) -> dict[str, bytes]:
+    def _insert(self, added: dict[str, bytearray], place: int, terms: Mapping[str, int], *, length: int) -> None:
+        """Add a chunk whose place is before that of another added one."""
+        packed = {LENGTHS: pack_length(place, length)}
+        packed |= {term: pack_frequency(place, frequency) for term, frequency in terms.items()}
+        for term, entries in packed.items():
+            added[term] = bytearray(merge_entries(added[term], removed={place}, added=entries)[0])
+
+    def _read_block(self, block: int, terms: Sequence[str]) -> dict[str, bytes]:
         """Return the stored entries of terms in one block."""
         values = {"namespace": self._namespace, "block": block}
-        return dict(self._db.run("read_block", {**values, "terms": json.dumps(sorted(terms), ensure_ascii=False)}))
+        return dict(self._db.run("read_block", {**values, "terms": json.dumps(terms, ensure_ascii=False)}))
 
 
-def merge_entries(old: bytes, *, removed: set[int] | None, added: Mapping[int, bytes]) -> tuple[bytes, int]:
+def merge_entries(old: bytes | bytearray, *, removed: set[int] | None, added: bytes | bytearray) -> tuple[bytes, int]:
     """Return a block without the places in `removed` and with the entries in `added`, and how many places it gains."""
-    if not removed and added and (not old or min(added) > _places(old[-2:])[0]):
-        return old + b"".join([added[place] for place in sorted(added)]), len(added)
-    kept: dict[int, bytes] = {}
-    for i, place in enumerate(_places(old)):
-        kept[place] = kept.get(place, b"") + old[2 * i : 2 * i + 2]
+    if not removed and added and (not old or _first_place(added) > _last_place(old)):
+        return bytes(old) + added, count_places(added)
+    kept = _by_place(old)
     before = len(kept)
     for place in removed or ():
         kept.pop(place, None)
-    kept |= added
+    kept |= _by_place(added)
     return b"".join(kept[place] for place in sorted(kept)), len(kept) - before
 
 
@@ -158,13 +161,33 @@ def pack_length(place: int, length: int) -> bytes:
     return b"".join((16 * place + (length >> bits & 15)).to_bytes(2, "little") for bits in (12, 8, 4, 0))
 
 
-def count_places(entries: bytes) -> int:
+def count_places(entries: bytes | bytearray) -> int:
     """Return the number of chunks in a block."""
-    return len(set(_places(entries)))
+    if len(entries) <= 2:  # most terms are rare
+        return len(entries) // 2
+    places = np.frombuffer(entries, _ENTRY_TYPE) >> 4
+    return 1 + int(np.count_nonzero(places[1:] != places[:-1]))
 
 
-def _places(entries: bytes) -> list[int]:
-    return [entries[i] >> 4 | entries[i + 1] << 4 for i in range(0, len(entries) - 1, 2)]
+def _by_place(entries: bytes | bytearray) -> dict[int, bytes]:
+    """Return the entries of each place."""
+    found: dict[int, bytes] = {}
+    for at in range(0, len(entries) - 1, 2):
+        place = _place(entries, at)
+        found[place] = found.get(place, b"") + entries[at : at + 2]
+    return found
+
+
+def _first_place(entries: bytes | bytearray) -> int:
+    return _place(entries, 0)
+
+
+def _last_place(entries: bytes | bytearray) -> int:
+    return _place(entries, len(entries) - 2)
+
+
+def _place(entries: bytes | bytearray, at: int) -> int:
+    return entries[at] >> 4 | entries[at + 1] << 4
 
 
 def search_postings(

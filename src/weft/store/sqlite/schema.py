@@ -10,7 +10,7 @@ from weft.errors import InputError
 from weft.store.shared.schema_version import check_version
 from weft.store.sql_files import load_schema
 
-VERSION = 31
+VERSION = 32
 """Version of the tables, in `user_version`. Weft 0.2 had versions 1 to 30."""
 
 UNFINISHED = 1000

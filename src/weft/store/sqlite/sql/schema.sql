@@ -24,14 +24,12 @@ CREATE TABLE document (
 
 -- Labels, which filters compare: each scalar of the metadata as text. Derived from document.metadata only.
 CREATE TABLE label (
-    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    namespace INTEGER NOT NULL,
     document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (document, key, value)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX label_by_namespace ON label (namespace);
 
 CREATE TABLE chunk (
     number INTEGER PRIMARY KEY,
@@ -117,7 +115,7 @@ CREATE TABLE name (
 CREATE TABLE nomination (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     place INTEGER NOT NULL,                -- position among the nominations of the key by the chunk
-    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    namespace INTEGER NOT NULL,
     document INTEGER NOT NULL,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     key INTEGER NOT NULL REFERENCES name (number),
@@ -140,13 +138,11 @@ CREATE TABLE nomination (
     PRIMARY KEY (chunk, key, place)        -- short, because every index below repeats it
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX nomination_strong ON nomination (key) WHERE vote = 2;
+CREATE INDEX nomination_strong ON nomination (key, alias_of, code) WHERE vote = 2;
 CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
 CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description > '';
+CREATE INDEX nomination_with_description ON nomination (key, rank, substr(description, 1, 16)) WHERE description > '';
 CREATE INDEX nomination_alias ON nomination (key, alias_of, reason) WHERE alias_of <> '';
-CREATE INDEX nomination_own ON nomination (key)
-WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
 CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extractor <> '';
 
@@ -164,7 +160,7 @@ SELECT w.number AS key, (
 FROM name AS w;
 
 CREATE TABLE claim (
-    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    namespace INTEGER NOT NULL,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     source INTEGER NOT NULL,               -- source and target are numbers of keys

@@ -107,8 +107,8 @@ SELECT k.value,
         ELSE FALSE
     END,
     EXISTS (
-        SELECT 1 FROM nomination INDEXED BY nomination_own
-        WHERE key = w.number AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
+        SELECT 1 FROM nomination INDEXED BY nomination_strong
+        WHERE key = w.number AND vote = 2 AND alias_of = '' AND code IN (1, 2, 16, 17) -- title, definition, field, given
     )
 FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
 
@@ -116,8 +116,8 @@ FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w
 -- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 WHERE EXISTS (
-    SELECT 1 FROM name AS longer CROSS JOIN nomination AS o INDEXED BY nomination_own
-        ON o.key = longer.number AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
+    SELECT 1 FROM name AS longer CROSS JOIN nomination AS o INDEXED BY nomination_strong
+        ON o.key = longer.number AND o.vote = 2 AND o.alias_of = '' AND o.code IN (1, 2, 16, 17)
     WHERE longer.namespace = :namespace AND longer.key > k.value || ' ' AND longer.key < k.value || '!'
         AND longer.key NOT IN (SELECT n.alias_of FROM nomination AS n WHERE n.key = w.number AND n.alias_of <> '')
 ) AND NOT EXISTS (
@@ -311,12 +311,13 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce((SELECT type FROM nomination
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     coalesce((SELECT description FROM nomination
-        WHERE key = h.number AND description > '' ORDER BY rank, description LIMIT 1), ''),
+        WHERE key = h.number AND description > ''
+        ORDER BY rank, substr(description, 1, 16), description LIMIT 1), ''),
     CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
             SELECT rank, description, extractor FROM nomination
             WHERE key = h.number AND description > ''
-            ORDER BY rank, description
+            ORDER BY rank, substr(description, 1, 16), description
             LIMIT :limit
         ) AS d
     ) END,
