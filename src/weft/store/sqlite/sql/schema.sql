@@ -141,7 +141,7 @@ CREATE TABLE nomination (
 CREATE INDEX nomination_strong ON nomination (key, alias_of, code) WHERE vote = 2;
 CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
 CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON nomination (key, rank, substr(description, 1, 16)) WHERE description > '';
+CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description > '';
 CREATE INDEX nomination_alias ON nomination (key, alias_of, reason) WHERE alias_of <> '';
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
 CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extractor <> '';

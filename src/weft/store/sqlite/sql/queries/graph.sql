@@ -311,13 +311,12 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce((SELECT type FROM nomination
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     coalesce((SELECT description FROM nomination
-        WHERE key = h.number AND description > ''
-        ORDER BY rank, substr(description, 1, 16), description LIMIT 1), ''),
+        WHERE key = h.number AND description > '' ORDER BY rank, description LIMIT 1), ''),
     CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
             SELECT rank, description, extractor FROM nomination
             WHERE key = h.number AND description > ''
-            ORDER BY rank, substr(description, 1, 16), description
+            ORDER BY rank, description
             LIMIT :limit
         ) AS d
     ) END,
