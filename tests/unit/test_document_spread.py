@@ -6,7 +6,7 @@ from weft.config import SearchOptions
 from weft.records import Chunk, Hit, Query, Ranking
 from weft.search.channels import fuse_text
 from weft.search.chunks import Chunks
-from weft.search.document_spread import find_leaders, spread
+from weft.search.document_spread import find_leaders, prefer_new_documents, spread
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
 
@@ -84,3 +84,22 @@ def test_the_first_of_a_channel_survive_the_fusion(fusion):
 
     assert [hit.chunk_id for hit in fused] == ["k1", "l1", "v1", "w1"]
     assert [hit.score for hit in fused] == sorted([hit.score for hit in fused], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("scores", "top_k", "expected"),
+    [
+        ({"a1": 1.0, "a2": 0.96, "b1": 0.9, "a3": 0.9, "c1": 0.8, "d1": 0.72}, 4, "a1 b1 c1 a2 a3 d1"),
+        ({"a1": 1.0, "a2": 0.9, "a3": 0.8}, 4, "a1 a2 a3"),  # a question about one document keeps its passages
+        ({"a1": 1.0, "b1": 0.9}, 1, "a1 b1"),
+        ({"a1": 0.2, "a2": 0.1, "b1": -0.1}, 4, "a1 a2 b1"),  # the other document is below the average
+        ({}, 4, ""),
+    ],
+)
+def test_new_documents_come_before_further_passages(scores, top_k, expected):
+    """Seven of ten places, here three of four; scores fall."""
+    hits = [Hit(id, rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
+    found = prefer_new_documents(hits, owners={id: id[0] for id in scores}, top_k=top_k)
+
+    assert " ".join(hit.chunk_id for hit in found) == expected
+    assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)

@@ -35,7 +35,8 @@ def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_
     Return the hits with the best ones of the first documents before further ones of these documents.
 
     Seven of ten places belong to documents that are not shown yet, so the other places go to the best further hits. The
-    order of the documents stays. The scores of all hits that follow are lowered in one proportion, so that they fall.
+    order of the documents stays. A hit below the average, whose score is not positive, gets no such place. The scores
+    of all hits that follow are lowered in one proportion, so that they fall.
     With three places for documents:
 
         A1 1.00   A2 0.96   B1 0.90   A3 0.90   C1 0.80   D1 0.72    →
@@ -45,7 +46,7 @@ def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_
     first, others = list[Hit](), list[Hit]()
     for hit in hits:
         owner = owners.get(hit.chunk_id, hit.chunk_id)
-        is_new = owner not in seen and len(first) < places
+        is_new = not first or (owner not in seen and len(first) < places and hit.score > 0)
         (first if is_new else others).append(hit)
         if is_new:
             seen.add(owner)
