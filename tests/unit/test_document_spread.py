@@ -6,7 +6,7 @@ from weft.config import SearchOptions
 from weft.records import Chunk, Hit, Query, Ranking
 from weft.search.channels import fuse_text
 from weft.search.chunks import Chunks
-from weft.search.document_spread import find_leaders, prefer_new_documents, spread
+from weft.search.document_spread import add_leading_documents, find_leaders, prefer_new_documents, spread
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
 
@@ -103,3 +103,24 @@ def test_new_documents_come_before_further_passages(scores, top_k, expected):
 
     assert " ".join(hit.chunk_id for hit in found) == expected
     assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "leaders", "kept", "expected"),
+    [
+        ("a1 b1 a2 a3", "c1", "", "a1 b1 a2 c1"),
+        ("a1 b1 a2 a3", "c1 d1 e1", "", "a1 b1 c1 d1"),  # the best hit of each document stays
+        ("a1 b1 a2 a3", "c1 d1", "a2", "a1 b1 a2 c1"),
+        ("a1 b1 c1", "d1", "", "a1 b1 c1"),
+        ("a1 b1 a2", "b2", "", "a1 b1 a2"),  # the document is there already
+    ],
+)
+def test_a_leading_document_takes_the_place_of_a_further_passage(chosen, leaders, kept, expected):
+    """No document is lost."""
+    ids = "a1 b1 a2 a3 c1 d1 e1 b2".split()
+    hits = [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
+    first = [hit for hit in hits if hit.chunk_id in chosen.split()]
+    owners = {id: id[0] for id in ids}
+    found = add_leading_documents(hits, first, leaders=leaders.split(), owners=owners, kept=kept.split())
+
+    assert " ".join(hit.chunk_id for hit in found) == expected

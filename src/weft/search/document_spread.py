@@ -57,6 +57,32 @@ def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_
     return [*first, *(Hit(id, rank, min(last, score * factor)) for id, rank, score in others)]
 
 
+def add_leading_documents(
+    hits: Sequence[Hit],
+    chosen: Sequence[Hit],
+    *,
+    leaders: Sequence[str],
+    owners: Mapping[str, str],
+    kept: Collection[str] = (),
+) -> list[Hit]:
+    """
+    Return the `chosen` part of the hits, with the missing documents of `leaders` in place of further hits of others.
+
+    The last further hits are replaced first; the best hit of each document and the hits of `kept` stay.
+    """
+    seen, further = set[str](), list[str]()
+    for hit in chosen:
+        owner = owners.get(hit.chunk_id, hit.chunk_id)
+        if owner in seen and hit.chunk_id not in kept:
+            further.append(hit.chunk_id)
+        seen.add(owner)
+    missing = {owner: id for id in reversed(leaders) if (owner := owners.get(id, "")) and owner not in seen}
+    added = list(missing.values())[::-1][: len(further)]
+    replaced = set(further[len(further) - len(added) :])
+    ids = {hit.chunk_id for hit in chosen} - replaced | set(added)
+    return [hit for hit in hits if hit.chunk_id in ids]
+
+
 def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int, leaders: Collection[str] = ()) -> list[Hit]:
     """
     Return `top_k` hits in their order, at most `MAX_PER_DOCUMENT` of each document if others can take their places.

@@ -12,7 +12,7 @@ from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
-from weft.search.document_spread import find_leaders, prefer_new_documents, read_owners, spread
+from weft.search.document_spread import add_leading_documents, find_leaders, prefer_new_documents, read_owners, spread
 from weft.search.graph.connected import Neighbours, choose_connected
 from weft.search.graph.join import FOLLOWED_GRAPH_SCORE, Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
@@ -109,6 +109,7 @@ def choose_evidence(found: Candidates, search: SearchContext) -> list[Hit]:
     | hits of `text` | by their score; with `prefers_new`, new documents have seven of ten places |
     | graph hits that the gate kept | the same; at most two chunks per document: it must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
+    | the documents of `leaders` | with `prefers_new`, in place of further hits of other documents |
     | the best half of the hybrid results | with `search.exact`, in place of the last of these hits |
 
     The best text hit stays first if the gate kept it, unless the graph determines the order.
@@ -118,7 +119,10 @@ def choose_evidence(found: Candidates, search: SearchContext) -> list[Hit]:
         return spread(found.kept, chunks=chunks, top_k=top_k, leaders=found.leaders)
     own = spread(found.text, chunks=chunks, top_k=top_k, leaders=found.leaders)
     likely = {hit.chunk_id for hit in found.kept}
-    text = [hit for hit in found.text[: POOL_FACTOR * top_k] if hit.chunk_id in likely] if found.prefers_new else own
+    text = own
+    if found.prefers_new:
+        near = [hit for hit in found.text if hit.rank <= POOL_FACTOR * top_k or hit.chunk_id in found.leaders]
+        text = [hit for hit in near if hit.chunk_id in likely]
     passed = likely if walked.trust > TRUST_BY_MEANING or not found.text else set()
     added = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
     ids = {hit.chunk_id for hit in text} | _limit_per_document(added, chunks=chunks, count=top_k)
@@ -131,6 +135,8 @@ def choose_evidence(found: Candidates, search: SearchContext) -> list[Hit]:
         chosen = prefer_new_documents(chosen, owners=owners, top_k=top_k)
     reserved = [id for id in _best_half(found, search) if id in ids] if search.options.exact else []
     first = cut_hits(chosen, reserved=reserved, top_k=top_k)
+    if found.prefers_new:
+        first = add_leading_documents(chosen, first, leaders=found.leaders, owners=owners, kept=reserved)
     return _renumber(_drop_weak(first, found, search))
 
 
