@@ -144,7 +144,7 @@ class SearchOptions:
     """Minimum cosine of a vector hit, -1 to 1; None uses the embedder's calibration."""
     gate: bool = True
     """False disables the relevance threshold: `no_match` becomes `low_confidence`."""
-    auto_rules: tuple[AutoRule, ...] = constant(("citation", "exact", "comparison", "overview"))
+    auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
     """Rules of `auto`, in order; `mix` if none applies."""
 
     @property

@@ -40,7 +40,7 @@ def find(text: str, search: SearchContext) -> Result:
     with store.reading():
         rankings = ask_channels(query, plan.channels, search)
         joined = join_graph(query, plan, rankings, search)
-        answer = None if joined.walked.cited is not None else ask_relations(question, search)
+        answer = None if joined.walked.cited is not None else ask_relations(question, plan, search)
         verdict = confirm_relations(judge(query, joined, search), answer)
         neighbours = find_neighbours(query, joined, search) if verdict.kept else Neighbours()
         selection = select_hits(query, joined, verdict, neighbours, search)

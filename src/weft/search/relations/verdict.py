@@ -6,18 +6,24 @@ from dataclasses import replace
 
 from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
 from weft.records import Question, RelationAnswer, Result
+from weft.search.question.choose_method import Plan
 from weft.search.relations.answer import answer_relations
 from weft.search.search_context import SearchContext
 
 FULL_WEIGHT = 10
 
 
-def ask_relations(question: Question, search: SearchContext) -> RelationAnswer | None:
-    """Return the answer of the graph to a question about relations, timed as a stage; None for other questions."""
+def ask_relations(question: Question, plan: Plan, search: SearchContext) -> RelationAnswer | None:
+    """
+    Return the answer of the graph to a question about relations, timed as a stage; None for other questions.
+
+    If the citation search says why it has no answer, an empty answer of the graph adds nothing.
+    """
     if not question.relations:
         return None
     with search.stopwatch.stage("relations"):
-        return answer_relations(question, search)
+        answer = answer_relations(question, search)
+        return None if answer is not None and plan.notes and not answer.items else answer
 
 
 def confirm_relations(verdict: Verdict, answer: RelationAnswer | None) -> Verdict:
