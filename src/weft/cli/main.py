@@ -45,7 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "serve": ("weft.cli.serve.serve:serve", "Serve the HTTP interface and the web page."),
         "mcp": ("weft.cli.serve.mcp:mcp", "Serve MCP clients over stdio or HTTP."),
-        "hook": ("weft.cli.serve.hook:hook", "Answer a hook of an agent host."),
+        "hook": ("weft.cli.serve.hook:hook", "Answer a hook of an agent host, or show and switch hooks."),
         "daemon": ("weft.cli.serve.hook:daemon", "Answer hooks of agent hosts until idle."),
         "install": ("weft.cli.serve.install:install", "Register Weft as an MCP server with an agent host."),
         "keys": ("weft.cli.serve.keys:keys", "Create, list and revoke API keys."),

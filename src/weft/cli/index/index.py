@@ -12,7 +12,6 @@ from weft.cli.index.estimate import check_cost, llm_options, llm_overrides
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.serve.hook import find_spool
 from weft.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ def index(
 
 def _index_captured(session: Session, engine: Engine) -> None:
     """Index what hooks captured while no daemon was running. The daemon does it if the spool cannot be read."""
+    from weft.cli.serve.hook import find_spool
     from weft.daemon.capture import drain
 
     with suppress(OSError):

@@ -60,7 +60,7 @@ TEMPLATE = r"\{\{[^{}]{0,600}\}\}|\{%[^{}]{0,600}%\}|\{/?\*[^*{}]{0,1000}\*/?\}"
 ICON = r":(?:material|octicons|fontawesome|simple)-[\w-]{1,80}:"
 COMMENT = r"%%[^%]{1,1000}%%"
 HIGHLIGHT = r"(?<![\w=])==(?=[^\s=])|(?<=[^\s=])==(?![\w=])"
-SHORTCODE_TEXT = re.compile(r"\b(?:text|caption)\s?=\s?\"([^\"]{1,600})\"")
+SHORTCODE_TEXT = re.compile(r"(?:\btext|^\s{0,8}figure\s.{0,400}?\scaption)\s?=\s?\"([^\"]{1,600})\"")
 SHORTCODE_ARGUMENT = re.compile(r"\s{0,8}[\w-]{1,60}\s{1,8}\"([^\"]{1,200})\"")
 SHORTCODE_TERM = re.compile(r"\bterm(?:_id)?\s?=\s?\"([^\"]{1,200})\"")
 
