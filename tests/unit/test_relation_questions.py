@@ -116,6 +116,7 @@ def test_a_question_asks_for_chains(question):
         "why do callers of the API time out after a day",
         "Redis evictions",
         "can I use Redis with TLS",
+        "what happens if we change the OAuth provider?",
         "支付网关的超时设置",
         "如何调用支付网关",
         "",

@@ -12,14 +12,11 @@ from weft.cli.entry import DEFAULT_BUDGET, DEFAULT_DEADLINE
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.terminal import say, write_data
-from weft.daemon.address import find_address
-from weft.daemon.client import answer_hook
 from weft.daemon.events import EVENTS, SCOPES
-from weft.daemon.log import log_to_file, write_log
-from weft.daemon.spool import Spool
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
+    from weft.daemon.spool import Spool
     from weft.daemon.state import HookStatus
 
 
@@ -56,9 +53,13 @@ def hook(session: Session, event: str, budget: int, deadline: int, scope: str, i
     if event in ACTIONS:
         _ACTIONS[event](session, id)
         return
+    from weft.daemon.client import answer_hook
+
     try:
         db, namespace = _store(session)
     except WeftError as error:
+        from weft.daemon.log import write_log
+
         write_log(f"{event}: {error}")
         return
     answer = answer_hook(event, db=db, namespace=namespace, budget=budget, milliseconds=deadline, scope=scope)
@@ -67,6 +68,9 @@ def hook(session: Session, event: str, budget: int, deadline: int, scope: str, i
 
 def find_spool(session: Session) -> Spool:
     """Return the spool of the store and namespace of a command. Raises `OSError`."""
+    from weft.daemon.address import find_address
+    from weft.daemon.spool import Spool
+
     return Spool(find_address(*_store(session)).name)
 
 
@@ -133,6 +137,8 @@ def _store(session: Session) -> tuple[str, str]:
 )
 def daemon(session: Session, idle_minutes: float) -> None:
     """Answer hooks of agent hosts until idle. `weft hook` starts it on demand."""
+    from weft.daemon.address import find_address
+    from weft.daemon.log import log_to_file
     from weft.daemon.server import Daemon
 
     db, namespace = _store(session)

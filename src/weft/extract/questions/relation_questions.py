@@ -50,6 +50,8 @@ _FILLERS = frozenset(
     other else all also directly currently actually still that which who the of these those any and first
     """.split()
 )
+_CLAUSE_WORDS = frozenset("if when while because happen happens happened we i you they it".split())
+"""Words that begin another clause, in which the verb is not the one asked for: `what happens if we change …`."""
 _ASK = re.compile(
     r"(?:(?:please|can you|could you) )?(?:tell me|show me|give me|list|show|find|name) "
     r"(?:(?:all|every|any) )?(?:of )?(?:the )?",
@@ -182,6 +184,8 @@ def _read_subjects(words: Sequence[str], lower: Sequence[str], *, opens: bool) -
     forms = _english()
     for at in range(1, min(len(words) - 1, MAX_FILLERS + 1)):
         before = lower[at - 1]
+        if before in _CLAUSE_WORDS:
+            return
         link = before in ("that", "which", "who") and at > 1
         for end in range(min(at + MAX_PHRASE_WORDS, len(words) - 1), at, -1):
             phrase, name = " ".join(lower[at:end]), " ".join(words[end:])

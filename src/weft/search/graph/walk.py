@@ -35,6 +35,7 @@ from weft.records import Hit, Mention, Relation
 from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed, idf
 from weft.store.base import GraphReader
+from weft.text.ids import fact_entity_key
 
 ABOUT_WEIGHT = 1.0
 """Weight of the edge from an entity to a chunk about it."""
@@ -135,7 +136,7 @@ class Walk:
         return dict(after)
 
     def _read_edges(self, nodes: Sequence[str]) -> None:
-        read = [node for node in nodes if self.steps <= MAX_READ_STEPS[node[0]]]
+        read = [node for node in nodes if self.steps <= MAX_READ_STEPS[node[0]] or self._is_behind_fact(node)]
         entities, chunks = [n for n in read if n[0] == "e"], [n for n in read if n[0] == "c"]
         self.edges |= {node: [] for node in nodes}
         if entities:
@@ -151,6 +152,10 @@ class Walk:
             self._add_entity_edges(entities, found.mentions, walked)
         if chunks and self.steps < 2 * self.options.rounds:  # else the activation of entities is not needed
             self._add_chunk_edges(self.graph.mentions_in(chunks))
+
+    def _is_behind_fact(self, node: str) -> bool:
+        """Return True for an entity reached from one that only facts know; chains of facts are short."""
+        return bool(fact_entity_key(node) or fact_entity_key(self.came_from.get(node, "")))
 
     def _add_entity_edges(
         self, entities: Sequence[str], mentions: Sequence[Mention], relations: Sequence[Relation]
