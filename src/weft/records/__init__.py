@@ -89,6 +89,7 @@ from weft.records.questions import (
     QuestionParsers,
     RelationQuestion,
     Word,
+    WrittenName,
 )
 from weft.records.receipts import (
     BrokenLink,
@@ -227,6 +228,7 @@ __all__ = [
     "Vectors",
     "Word",
     "WordKind",
+    "WrittenName",
     "parse_time",
     "to_microseconds",
 ]

@@ -68,6 +68,14 @@ class NumberedId(NamedTuple):
     """Spellings with and without a hyphen."""
 
 
+class WrittenName(NamedTuple):
+    """A name that a question marks as such, in quotation marks or like code."""
+
+    text: str
+    kind: Literal["quoted", "code", "command", "option"]
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionParsers:
     """Parsers for parts of a question that only some methods need."""
@@ -83,6 +91,7 @@ class QuestionParsers:
     names: Callable[[Question], tuple[str, ...]]
     all_names: Callable[[Question], tuple[str, ...]]
     numbered_ids: Callable[[Question], tuple[NumberedId, ...]]
+    written_names: Callable[[Question], tuple[WrittenName, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +171,11 @@ class Question:
     def numbered_ids(self) -> tuple[NumberedId, ...]:
         """The first four numbered ids."""
         return self.parsers.numbered_ids(self)
+
+    @cached_property
+    def written_names(self) -> tuple[WrittenName, ...]:
+        """The first eight names in quotation marks or written like code."""
+        return self.parsers.written_names(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,19 @@ from weft.extract.questions.relation_cues import relation_types
 from weft.extract.questions.relation_questions import read_relation
 from weft.extract.relation_types import CODE_TYPES
 from weft.extract.sentences import Sentence
-from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, RelationQuestion, Word
+from weft.records import (
+    CitationQuestion,
+    FoundId,
+    NumberedId,
+    Question,
+    QuestionParsers,
+    RelationQuestion,
+    Word,
+    WrittenName,
+)
 from weft.search.question.content_terms import STOP_WORDS, content_terms, is_question_word
 from weft.search.question.features import read_features
+from weft.search.question.written_names import find_written_names
 from weft.text.analyzer import query_terms
 from weft.text.normalise import is_unspaced, scripts, squeeze
 
@@ -63,6 +73,9 @@ CODE_WORDS = frozenset(
 
 MAX_NUMBERED_IDS = 4
 """Maximum number of looked-up numbered ids, in the order of the question."""
+
+MAX_WRITTEN_NAMES = 8
+"""Maximum number of names in quotation marks or written like code."""
 
 _NUMBERED_ID = re.compile(r"(?<![A-Za-z0-9_.-])([A-Za-z]{1,10})[-_]?(\d{3,12})(?![A-Za-z0-9_-])")
 """
@@ -157,6 +170,10 @@ def _numbered_ids(question: Question) -> tuple[NumberedId, ...]:
     return tuple(NumberedId(match[0], (f"{match[1]}-{match[2]}", f"{match[1]}{match[2]}")) for match in found)
 
 
+def _written_names(question: Question) -> tuple[WrittenName, ...]:
+    return tuple(islice(find_written_names(question.text[:MAX_NAME_CHARACTERS]), MAX_WRITTEN_NAMES))
+
+
 _PARSERS = QuestionParsers(
     content_words=_content_words,
     subject_words=_subject_words,
@@ -169,4 +186,5 @@ _PARSERS = QuestionParsers(
     names=_names,
     all_names=_all_names,
     numbered_ids=_numbered_ids,
+    written_names=_written_names,
 )
