@@ -21,8 +21,11 @@ QUESTIONS = (
     "Who is on call when the payment service fails?",
 )
 
-MAX_STATEMENTS = {"auto": 39, "hybrid": 12}
+MAX_STATEMENTS = {"auto": 34, "hybrid": 12}
 """Largest number that one of these questions may send, by method, on both databases (decision 0066)."""
+
+MAX_STATEMENTS_OF_IMPACT = {"auto": 45, "hybrid": 12}
+"""The same for the first question, which asks what depends on something: the walk reads a third hop."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -79,4 +82,5 @@ def test_a_warm_question_sends_few_statements(engine, sent, method):
         counts.append(len(sent))
 
     assert min(counts) > 5, "counted"
-    assert max(counts) <= MAX_STATEMENTS[method], counts
+    assert max(counts[1:]) <= MAX_STATEMENTS[method], counts
+    assert counts[0] <= MAX_STATEMENTS_OF_IMPACT[method], counts

@@ -77,6 +77,9 @@ Last step that reads the edges of entities (`e`) and of chunks (`c`): two hops f
 Later steps have small coefficients and follow only known edges, mostly back to the chunks of the question's entities.
 """
 
+EXTRA_ASKED_STEPS = 2
+"""Further steps, one hop, if the question asks for relations: what depends on it may do so over two others."""
+
 MAX_WEAK_CHUNKS = 100
 """A weak entity that more chunks mention is a common word and carries no activation."""
 
@@ -136,7 +139,8 @@ class Walk:
         return dict(after)
 
     def _read_edges(self, nodes: Sequence[str]) -> None:
-        read = [node for node in nodes if self.steps <= MAX_READ_STEPS[node[0]] or self._is_behind_fact(node)]
+        extra = EXTRA_ASKED_STEPS if self.relation_types else 0
+        read = [node for node in nodes if self.steps - extra <= MAX_READ_STEPS[node[0]] or self._is_behind_fact(node)]
         entities, chunks = [n for n in read if n[0] == "e"], [n for n in read if n[0] == "c"]
         self.edges |= {node: [] for node in nodes}
         if entities:
