@@ -20,6 +20,8 @@ SPELLINGS = [
     ("https://arxiv.org/pdf/2501.03236v3.pdf", "arXiv:2501.03236"),
     ("https://arxiv.org/pdf/2501.03236", "arXiv:2501.03236"),
     ("https://export.arxiv.org/abs/2501.03236", "arXiv:2501.03236"),
+    ("/abs/2501.03236v3", "arXiv:2501.03236"),
+    ("/pdf/2501.03236v1.pdf", "arXiv:2501.03236"),
     ("arxiv.org/abs/2501.03236?context=cs", "arXiv:2501.03236"),
     ("10.48550/arXiv.2501.03236", "arXiv:2501.03236"),
     ("https://doi.org/10.48550/arXiv.2501.03236", "arXiv:2501.03236"),

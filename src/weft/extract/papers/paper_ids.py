@@ -3,7 +3,7 @@ Paper ids in all spellings: arXiv, DOI, OpenAlex.
 
 | written | canonical id |
 | --- | --- |
-| `arXiv:2501.03236v2`, `https://arxiv.org/abs/2501.03236` | `arXiv:2501.03236` |
+| `arXiv:2501.03236v2`, `https://arxiv.org/abs/2501.03236`, `/pdf/2501.03236v1.pdf` | `arXiv:2501.03236` |
 | `math.GT/0309136` | `arXiv:math/0309136` |
 | `https://doi.org/10.1145/ABC.1` | `doi:10.1145/abc.1` |
 | `10.48550/arXiv.2501.03236` | `arXiv:2501.03236`, since arXiv issues this DOI |
@@ -32,7 +32,7 @@ _ID = re.compile(
     rf"(?:{_WEB}doi\.org/|doi\s{{0,3}}[:：=]?\s{{0,3}}|info:doi/)?(?P<doi>{_DOI})"
     rf"|(?:{_WEB}openalex\.org/(?:works/)?|openalex\s{{0,3}}[:：]\s{{0,3}})(?P<openalex>w\d{{1,15}})(?!\w)"
     rf"|(?:{_WEB}(?:[a-z]{{1,20}}\.)?arxiv\.org/(?:abs|pdf|html|format|e-print|ps)/"
-    rf"|arxiv\s{{0,3}}(?:id)?\s{{0,3}}[:：./-]?\s{{0,3}})?"
+    rf"|/?(?:abs|pdf)/|arxiv\s{{0,3}}(?:id)?\s{{0,3}}[:：./-]?\s{{0,3}})?"
     rf"(?P<arxiv>{_NEW}|{_OLD})(?:v\d{{1,3}})?(?:\.pdf)?(?![\w/-]|\.\d)"
     rf")",
     re.IGNORECASE | re.ASCII,  # ASCII only: an id may directly follow a Chinese character
@@ -42,7 +42,8 @@ _BARE_WORK = re.compile(r"w\d{6,15}", re.IGNORECASE | re.ASCII)
 _PAIRS = {")": "(", "]": "["}
 _CLOSING = ".,;:!?…*_~"
 
-ID_PREFIXES = ("arXiv:", "doi:", "openalex:")
+ARXIV = "arXiv:"
+ID_PREFIXES = (ARXIV, "doi:", "openalex:")
 """Id kinds by priority: a paper with several ids is stored under the first."""
 
 

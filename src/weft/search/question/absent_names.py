@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from weft.extract.code.code_keys import code_key
 from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import ARXIV, id_key
 from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
 from weft.records import Question, WrittenName
 from weft.search.question.content_terms import STOP_WORDS
@@ -48,6 +49,7 @@ def doubt_absent_names(verdict: Verdict, question: Question, search: SearchConte
         return verdict
     absent = [
         *_find_absent_ids(question, store=search.store),
+        *_find_absent_papers(question, store=search.store),
         *(name.text for name in question.written_names if _is_unwritten(name, verdict, search)),
         *_find_absent_names(verdict, question, search),
     ]
@@ -69,6 +71,13 @@ def _find_absent_ids(question: Question, *, store: StoreReader) -> list[str]:
         if all(_is_missing(query_terms(spelling), store=store) for spelling in numbered.spellings)
         and not _is_known(numbered.spellings, store=store)
     ]
+
+
+def _find_absent_papers(question: Question, *, store: StoreReader) -> list[str]:
+    """Return the ids of papers that are not in the graph and that no chunk contains."""
+    known = store.graph.find_known([id_key(paper.id) for paper in question.paper_ids], max_defining=1)
+    numbers = {paper.id: paper.id.removeprefix(ARXIV) for paper in question.paper_ids if id_key(paper.id) not in known}
+    return [id for id, number in numbers.items() if _is_missing(query_terms(number), store=store)]
 
 
 def _find_absent_names(verdict: Verdict, question: Question, search: SearchContext) -> Iterator[str]:

@@ -19,7 +19,7 @@ from itertools import islice
 from weft.extract.code.code_keys import code_key, find_code_names
 from weft.extract.names import name_key, singular, words
 from weft.extract.papers.citation_questions import read_citation
-from weft.extract.papers.paper_ids import find_ids, id_key
+from weft.extract.papers.paper_ids import ARXIV, find_ids, id_key
 from weft.extract.phrases import find_names, find_quoted
 from weft.extract.questions.relation_cues import relation_types
 from weft.extract.questions.relation_questions import read_relation
@@ -92,7 +92,7 @@ _CHINESE_OPENERS = re.compile(r"什么是|是什么|是谁|谁是|什么|请问|
 def read_question(text: str) -> Question:
     """Return a parsed question."""
     text = squeeze(text)
-    terms = tuple(query_terms(text))
+    terms = tuple(query_terms(_with_plain_ids(text)))
     return Question(
         text=text,
         words=tuple(words(text[:MAX_WORD_CHARACTERS])[:MAX_WORDS]),
@@ -102,6 +102,15 @@ def read_question(text: str) -> Question:
         is_unspaced=is_unspaced(text),
         parsers=_PARSERS,
     )
+
+
+def _with_plain_ids(text: str) -> str:
+    """Return `text` with the number of a paper in place of its arXiv id: no text contains its address and version."""
+    rest = text
+    for found in reversed(find_ids(text[:MAX_WORD_CHARACTERS])):
+        if found.id.startswith(ARXIV):
+            rest = f"{rest[: found.start]} {found.id.removeprefix(ARXIV)} {rest[found.end :]}"
+    return rest
 
 
 def _content_words(question: Question) -> frozenset[Word]:
