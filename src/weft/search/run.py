@@ -19,6 +19,7 @@ from weft.search.judge import judge
 from weft.search.question.choose_method import Plan, choose_method
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
+from weft.search.question.respell import respell_names
 from weft.search.relations.verdict import add_answer, ask_relations, confirm_relations
 from weft.search.rerank import ask_reranker, read_pool, reselect
 from weft.search.result import build_result
@@ -33,8 +34,9 @@ def find(text: str, search: SearchContext) -> Result:
     A reranker changes the order but not the confidence. No read transaction is open during a call to the reranker.
     """
     store, reranker = search.store, search.reranker
-    with search.stopwatch.stage("parse"):
-        question = read_question(text)
+    with search.stopwatch.stage("parse"), store.reading():
+        asked = read_question(text)
+        question = respell_names(asked, store)
     plan = choose_method(question, search)
     query = _embed(question, plan, search)
     with store.reading():
@@ -45,7 +47,8 @@ def find(text: str, search: SearchContext) -> Result:
         neighbours = find_neighbours(query, joined, search) if verdict.kept else Neighbours()
         selection = select_hits(query, joined, verdict, neighbours, search)
         if reranker is None:
-            return add_answer(build_result(query, plan, joined, verdict, selection, search), answer)
+            result = build_result(query, plan, joined, verdict, selection, search)
+            return replace(add_answer(result, answer), query=asked.text)
         texts = read_pool(selection, search)
     is_cited = joined.walked.cited is not None
     opinion = ask_reranker(question, texts, search, reranker=reranker, is_cited=is_cited)
@@ -53,7 +56,7 @@ def find(text: str, search: SearchContext) -> Result:
         reopened = replace(search)  # the chunks of the first transaction may be outdated
         selection = reselect(selection, opinion, reopened)
         result = build_result(query, plan, joined, verdict, selection, reopened, opinion=opinion)
-        return add_answer(result, answer)
+        return replace(add_answer(result, answer), query=asked.text)
 
 
 def _embed(question: Question, plan: Plan, search: SearchContext) -> Query:
