@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 from making import adopt
 
-from weft.config import LoadOptions, SplitOptions
+from weft.config import LoadOptions, SearchOptions, SplitOptions
 from weft.index.run import index_documents
 from weft.load.conversations.turns import Conversation, Message, join_roles, open_after_pauses, read_time, to_document
 from weft.load.run import iter_documents
-from weft.records import Filter
+from weft.records import Document, Filter
+from weft.search.conversations import lead_exchanges
+from weft.search.search_context import SearchContext
 from weft.text.split import split
 
 SPLIT = SplitOptions(max_tokens=40, min_tokens=4)
@@ -152,3 +154,43 @@ def test_a_second_import_writes_only_what_is_new(database, embedder, tmp_path):
     expected = f"user {stamps[0]}: {one[1]}\n\nassistant {stamps[1]}: Port 9090."
     assert index(export(tmp_path / "5", edited, other)) == ((0, 1, 1), [expected])
     assert store.stats().chunks == 3
+
+
+LONG = say("assistant", "The harbour lights follow the tide. " * 20, minute=2)
+
+
+def scores_of_chunks(database, embedder, document, values):
+    """Return the scores before and after `lead_exchanges`, by ordinal of the chunk; the first ones are given."""
+    store = adopt(database.store("default"), embedder)
+    index_documents([document], store=store, embedder=embedder, options=SPLIT)
+    known = sorted(store.find_chunks(store.find_documents(Filter())[0].id), key=lambda chunk: chunk.ordinal)
+    given = {known[ordinal].id: score for ordinal, score in values.items()}
+    search = SearchContext(store=store, embedder=embedder, options=SearchOptions())
+    found = lead_exchanges(given, search)
+    return known, {chunk.ordinal: round(found[chunk.id], 6) for chunk in known if chunk.id in found}
+
+
+def test_the_question_of_a_long_exchange_has_the_best_score_of_its_answer(database, embedder):
+    """Parts of the answer lose 0.4 of the best score; a short exchange keeps its score."""
+    document = talk(ASKED[0], LONG, *LATER)
+    known, found = scores_of_chunks(database, embedder, document, {0: 0.5, 1: 1.0, 2: 0.8})
+
+    assert [bool(chunk.heading) for chunk in known] == [False, *[True] * (len(known) - 2), False]
+    assert found == {0: 1.0, 1: 0.6, 2: 0.4}
+    assert scores_of_chunks(database, embedder, document, {len(known) - 1: 0.7})[1] == {len(known) - 1: 0.7}
+
+
+def test_an_answer_gives_its_score_to_no_other_question(database, embedder):
+    """Its own question was not found, and that of another exchange was."""
+    other = say("user", "Which host do the harbour bells use?", minute=5)
+    document = talk(ASKED[0], LONG, other, LONG)
+    last = len(chunks(ASKED[0], LONG, other, LONG)) - 1
+
+    assert scores_of_chunks(database, embedder, document, {0: 0.5, last: 1.0})[1] == {0: 0.5, last: 1.0}
+
+
+def test_parts_of_a_page_keep_their_scores(database, embedder):
+    """Headings of documents without times are no questions."""
+    page = Document(source="page.md", title="Page", form="markdown", text="# Lights\n\n" + "The tide turns. " * 40)
+
+    assert scores_of_chunks(database, embedder, page, {0: 0.5, 1: 1.0})[1] == {0: 0.5, 1: 1.0}

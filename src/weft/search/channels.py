@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order, round_cosines
 from weft.records import Hit, Query, Ranking
-from weft.search.conversations import add_time_bonus, rank_content_terms
+from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms
 from weft.search.question.rare_names import add_name_bonus
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import keep_supported
@@ -96,7 +96,8 @@ def fuse_text(
     background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
     scores = fuse_weighted(rankings, weights=weights, background=background)
     with_names = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
-    return _cut(order(add_time_bonus(with_names, query, search)), rankings, search)
+    timed = add_time_bonus(with_names, query, search)
+    return _cut(order(lead_exchanges(timed, search)), rankings, search)
 
 
 def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchContext) -> list[Hit]:

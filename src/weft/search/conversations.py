@@ -6,9 +6,16 @@ Search rules for chunks of conversations, which are the chunks with a time.
 | keywords without stop words | `how many times did I` occurs in every chat, and BM25 would count it |
 | bonus for closeness in time | a question is more often about a recent chat than about an old one |
 | bonus for the named time | `last week` |
+| exchange at its question | three parts of one long answer would take the places of three exchanges |
 
 The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
 nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval (docs/memory.md).
+
+The chunk that opens a long exchange, which is what the user said, gets the best score of the chunks of its answer
+(decision 0078):
+
+    question A 0.50   answer A1 0.90   answer A2 0.80   question B 0.60     →
+    question A 0.90   question B 0.60   answer A1 0.54   answer A2 0.44
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from datetime import datetime
 from weft.records import Chunk, Query, Ranking, TimeLimits, to_microseconds
 from weft.search.question.time_words import find_order, find_time
 from weft.search.search_context import SearchContext
+from weft.text.exchanges import first_line
 
 TIME_BONUS = 0.05
 """Share of the best score that a chunk at the named time gains besides (decision 0033)."""
@@ -31,6 +39,8 @@ MAX_COMPARED_HITS = 20
 """Number of best hits that decide whether the namespace has conversations about the question."""
 MIN_ANCHOR_SHARE = 0.5
 """Share of the best score from which a chunk can be the first or last one of the subject."""
+ANSWER_PENALTY = 0.4
+"""Share of the best score that a part of a long answer loses, so that questions of other exchanges come first."""
 
 _DAY_MICROSECONDS = 86_400_000_000
 
@@ -51,8 +61,7 @@ def add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchCont
     if search.at is None or not scores:
         return scores
     asked, text = search.where.before or search.at, query.question.text
-    leading = sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_COMPARED_HITS]
-    if not any(chunk.start_time is not None for chunk in search.chunks.read(leading).values()):
+    if not _has_exchanges(scores, search):
         return scores
     timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
     best = max(map(abs, scores.values())) or 1.0
@@ -69,6 +78,34 @@ def add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchCont
             if named.overlaps(chunk.start_time, chunk.end_time)
         }
     return {**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}}
+
+
+def lead_exchanges(scores: Mapping[str, float], search: SearchContext) -> Mapping[str, float]:
+    """
+    Return scores in which the question of a long exchange has the best score of its chunks, and its answer a lower one.
+
+    Parts of an answer whose question was not found keep their scores.
+    """
+    if not _has_exchanges(scores, search):
+        return scores
+    chunks = search.chunks.read(list(scores)).values()
+    timed = sorted((c for c in chunks if c.start_time is not None), key=lambda c: (c.document_id, c.ordinal))
+    penalty = ANSWER_PENALTY * max(map(abs, scores.values()), default=0.0)
+    changed: dict[str, float] = {}
+    opening: Chunk | None = None
+    for chunk in timed:
+        if not chunk.heading:
+            opening = chunk
+        elif opening and opening.document_id == chunk.document_id and (first_line(opening.text),) == chunk.heading:
+            changed[opening.id] = max(changed.get(opening.id, scores[opening.id]), scores[chunk.id])
+            changed[chunk.id] = scores[chunk.id] - penalty
+    return {**scores, **changed} if changed else scores
+
+
+def _has_exchanges(scores: Mapping[str, float], search: SearchContext) -> bool:
+    """Return True if one of the best chunks is of a conversation. Only then are the others worth reading."""
+    leading = sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_COMPARED_HITS]
+    return any(chunk.start_time is not None for chunk in search.chunks.read(leading).values())
 
 
 def _find_anchor(strong: list[Chunk], text: str, asked: datetime) -> TimeLimits:

@@ -82,6 +82,12 @@ def strip_turn_heads(text: str) -> str:
     return _HEAD.sub("", text)
 
 
+def first_line(turn: str) -> str:
+    """Return the heading that repeats a question above the later chunks of its exchange."""
+    line = _HEAD.sub("", turn.strip(), count=1).strip().partition("\n")[0]
+    return line if len(line) <= MAX_QUESTION_CHARACTERS else line[: MAX_QUESTION_CHARACTERS - 1].rstrip() + "…"
+
+
 def _exchanges(text: str, turns: Sequence[Turn]) -> list[list[Span]]:
     """Return the spans of the turns, grouped by exchange. Text before the first turn belongs to it."""
     starts = [0, *(turn.start for turn in turns[1:])]
@@ -96,7 +102,7 @@ def _exchanges(text: str, turns: Sequence[Turn]) -> list[list[Span]]:
 
 def _cut_exchange(text: str, turns: Sequence[Span], *, max_tokens: int) -> list[Section]:
     """Return the sections of an exchange that is larger than a chunk, cut between turns where possible."""
-    question = _first_line(text[turns[0].start : turns[0].end])
+    question = first_line(text[turns[0].start : turns[0].end])
     spans: list[Span] = []
     for turn in turns:
         if _size(text, turn) > max_tokens:
@@ -106,11 +112,6 @@ def _cut_exchange(text: str, turns: Sequence[Span], *, max_tokens: int) -> list[
         else:
             spans.append(turn)
     return [Section(() if index == 0 else (question,), span) for index, span in enumerate(spans)]
-
-
-def _first_line(turn: str) -> str:
-    line = _HEAD.sub("", turn.strip(), count=1).strip().partition("\n")[0]
-    return line if len(line) <= MAX_QUESTION_CHARACTERS else line[: MAX_QUESTION_CHARACTERS - 1].rstrip() + "…"
 
 
 def _size(text: str, span: Span) -> int:
