@@ -20,6 +20,7 @@ from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
+from weft.search.relations.name_lookup import find_file
 from weft.store.base import Store, StoreReader
 from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
@@ -199,7 +200,9 @@ def get_document(name: str, *, store: StoreReader) -> tuple[DocumentInfo, list[C
 
 
 def _find_named(name: str, *, store: StoreReader) -> list[DocumentInfo]:
-    return store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
+    found = store.documents([name]) or _find_source(name, store=store) or _find_shortened(name, store=store)
+    file = None if found else find_file(name, store=store)
+    return [file] if file else found
 
 
 def _find_cited(citation: str, *, store: StoreReader) -> tuple[DocumentInfo, list[Chunk]] | None:

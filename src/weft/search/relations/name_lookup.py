@@ -6,6 +6,7 @@ Lookup of the entity that a name stands for.
 | `Auth Service`, `auth service` | the entity of this key |
 | `httpx.AsyncClient`, `AsyncClient.get()` | the definition with this qualified or short name |
 | `docs/auth.md`, `docs/auth.md:3-9` | the page at this path, as citations show it |
+| `auth.md` | the page with this file name, if there is exactly one |
 | `PEP 484`, `ADR-0012` | the record with this number, also if its title goes on |
 | `Jasper` | `Jasper Billing`, if no other name begins or ends with it |
 """
@@ -19,7 +20,7 @@ from weft.extract.code.code_keys import code_key
 from weft.extract.links.page_keys import DESCRIBES, page_key
 from weft.extract.names import name_key, whole_key, words
 from weft.extract.papers.paper_ids import id_key, read_id
-from weft.records import CODE_PREFIX, Entity, Filter
+from weft.records import CODE_PREFIX, DocumentInfo, Entity, Filter
 from weft.search.cite import find_hidden_prefix
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
@@ -30,6 +31,10 @@ MAX_PART_CHUNKS = 100
 
 MAX_PART_WORDS = 3
 """Maximum number of words of a part of a name."""
+
+BATCH_DOCUMENTS = 1000
+MAX_BATCHES = 10
+"""Documents in which a bare file name is looked for: 10,000. There is no index of file names."""
 
 MAX_PAGES = 50
 """Maximum number of pages of one title that are read."""
@@ -69,15 +74,35 @@ def pages_titled(title: str, entity: Entity, *, store: StoreReader) -> list[Enti
 
 
 def find_page(path: str, *, store: StoreReader) -> list[Entity]:
-    """Return the entities of the page at a path, or at a citation of it; empty if no document has it."""
+    """Return the entities of the page at a path, at a citation of it, or with this file name; empty without one."""
     source = _LINES.sub("", path.strip())
     for candidate in (source, find_hidden_prefix(store) + source) if source else ():
         found = store.find_documents(Filter(source_prefix=candidate), limit=1)
         if found and found[0].source == candidate:
-            keys = [key for key in (page_key(candidate), name_key(found[0].title)) if key]
-            known = store.graph.find_entities(keys)
-            return list({known[key].id: known[key] for key in keys if key in known}.values())
-    return []
+            return _page_entities(found[0], store=store)
+    file = find_file(source, store=store)
+    return _page_entities(file, store=store) if file else []
+
+
+def find_file(name: str, *, store: StoreReader) -> DocumentInfo | None:
+    """Return the document with this bare file name; None if none or several have it, or if there are many documents."""
+    if "/" in name or not 0 < name.rfind(".") < len(name) - 1:
+        return None
+    found: list[DocumentInfo] = []
+    after = ""
+    for _ in range(MAX_BATCHES):
+        batch = store.find_documents(Filter(), after=after, limit=BATCH_DOCUMENTS)
+        found += (document for document in batch if document.source.rpartition("/")[2] == name)
+        if len(batch) < BATCH_DOCUMENTS:
+            return found[0] if len(found) == 1 else None
+        after = batch[-1].source
+    return None
+
+
+def _page_entities(page: DocumentInfo, *, store: StoreReader) -> list[Entity]:
+    keys = [key for key in (page_key(page.source), name_key(page.title)) if key]
+    known = store.graph.find_entities(keys)
+    return list({known[key].id: known[key] for key in keys if key in known}.values())
 
 
 def find_by_part(name: str, *, store: StoreReader) -> Entity | None:
