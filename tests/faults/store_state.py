@@ -37,7 +37,7 @@ def read_state(database):
                 state[path("fact", name, fact.subject_name, fact.predicate, fact.value)] = fact.status + ended
             for kind, key, value in store.graph.edits():
                 state[path("edit", name, kind, key, value)] = "written"
-            for origin in store.imports():
+            for origin in store.annotations.origins():
                 state[path("import", name, origin)] = "written"
             for model in store.models():
                 if model.active:

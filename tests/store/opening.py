@@ -1,7 +1,8 @@
 """The one place where tests open a database of each kind."""
 
+from memory_store.store import MemoryDatabase
+
 import weft.store.sqlite.connect as connect
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 

@@ -2,10 +2,10 @@
 
 import pytest
 from contract import MODEL, make_batch
+from memory_store import store as memory
 from opening import EACH, open_empty
 
 from weft.store import base
-from weft.store.memory import store as memory
 from weft.store.relational import store as relational
 
 TEXTS = ["red fox", "red hen", "blue fox", "red 狐狸 fox", "fox's den"]

@@ -9,6 +9,7 @@ import logical
 import psycopg
 import pytest
 from contract import CALIBRATION
+from memory_store.store import MemoryDatabase
 
 from weft.admin import copy_parts
 from weft.admin.copy import compare, copy_namespace, copy_namespaces
@@ -17,7 +18,6 @@ from weft.engine.adapters import open_database
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
 from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
-from weft.store.memory.store import MemoryDatabase
 from weft.store.relational import fact_store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
@@ -72,7 +72,7 @@ def fill(db):
             nominations=(Nomination(key="token box", name="Token Box", kind="given", description="holds tokens"),),
             claims=(Claim(source="token box", target="ledger", type="feeds", weight=6.5, description="it feeds it"),),
         )
-        engine.store.annotate("graph.json", {chunk.id: said})
+        engine.store.annotations.write("graph.json", {chunk.id: said})
         engine.reembed()
         engine.store.graph.write_edit("alias", "ledger", "the books")
         engine.store.write_calibration(CALIBRATION)
@@ -145,7 +145,7 @@ def test_a_second_run_writes_only_what_differs(filled, tmp_path):
         engine.delete("notes/部署.md")
         engine.memory.recall("where does the user live")
         engine.store.graph.write_edit("alias", "ledger", "the books", undo=True)
-        engine.store.annotate("graph.json", {})
+        engine.store.annotations.write("graph.json", {})
         engine.store.write_calibration(None)
     again = copy(here, there)
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 from opening import EACH, open_empty
 
 from weft.config import MemoryOptions, SplitOptions
@@ -13,7 +14,6 @@ from weft.index.note_facts import make_fact_reader
 from weft.index.plan import make_batch, make_plan
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.records import Document, GivenFact
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id

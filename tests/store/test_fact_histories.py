@@ -4,13 +4,13 @@ from datetime import datetime, timedelta, timezone
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 from weft.config import MemoryOptions
 from weft.errors import InputError, NotFound
 from weft.facts import lifecycle
 from weft.index import remember as write_path
 from weft.records import GivenFact
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 

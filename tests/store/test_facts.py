@@ -6,12 +6,12 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from memory_store.store import MemoryDatabase
 from opening import KINDS, contradictions, open_empty
 
 import weft.store.postgres.vectors as postgres_vectors
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, StoredModel
-from weft.store.memory.store import MemoryDatabase
 from weft.store.shared.fact_rules import content_of
 from weft.store.sqlite.database import SqliteDatabase
 

@@ -7,6 +7,7 @@ import pytest
 from federated_making import CHINESE, NOW, OWN, SHARED, fill, make_corpus, make_facts, make_question, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 from opening import open_empty
 
 from weft.config import SearchOptions
@@ -15,7 +16,6 @@ from weft.records import Calibration, Curve, Document, Filter, KeywordStatistics
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.federated.federated_store import FederatedCache, FederatedStore
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 from weft.text.analyzer import query_terms

@@ -7,11 +7,11 @@ from graph_making import KEYS, NAMES, batch_of, view
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
+from memory_store.store import MemoryDatabase
 
 from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Claim, Extraction, Nomination
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
@@ -104,7 +104,7 @@ def play(store, steps):
             case "documents", documents:
                 store.write(*(batch_of(source, texts) for source, texts in documents))
             case "annotate", origin, extractions:
-                store.annotate(origin, extractions)
+                store.annotations.write(origin, extractions)
                 missing = store.graph.find_unembedded(MODEL.fingerprint, limit=99)
                 store.graph.write_vectors(MODEL.fingerprint, {at: unit(1, len(at[1]), 2) for at in missing})
             case kind, key, value, undo:
@@ -245,7 +245,7 @@ def test_every_store_finds_the_same_relations_strongest(store):
     for each in (store, MemoryDatabase().store("default")):
         each.write_model(MODEL)
         each.write(make_batch("Doc One", ["Some text."]))
-        each.annotate("theirs", {chunks_of("Doc One", ["Some text."])[0]: said})
+        each.annotations.write("theirs", {chunks_of("Doc One", ["Some text."])[0]: said})
         for key in keys[1:3]:
             each.graph.write_edit("merge", key, keys[0])
         graph, ids = each.graph, sorted({entity.id for entity in each.graph.find_entities(keys).values()})

@@ -108,8 +108,8 @@ def measured(database, number):
     measure("ask for nothing we know", lambda: walked(store, "zzz"))
     measure("change", lambda: store.write(changed))
     measure("change back", lambda: store.write(document))
-    measure("annotate", lambda: store.annotate("import", said))
-    measure("take back", lambda: store.annotate("import", {}))
+    measure("annotate", lambda: store.annotations.write("import", said))
+    measure("take back", lambda: store.annotations.write("import", {}))
     measure("merge", lambda: graph.write_edit("merge", name_key(title), "great hub"))
     measure("unmerge", lambda: graph.write_edit("merge", name_key(title), "great hub", undo=True))
     measure("delete", lambda: store.delete([document.document.id]))
@@ -319,7 +319,7 @@ def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
     for act in (
         lambda: store.write(odd_document("b", half, key="half")),
         lambda: store.write(odd_document("b", "Half", key=half)),
-        lambda: store.annotate("import", {chunk: said}),
+        lambda: store.annotations.write("import", {chunk: said}),
         lambda: store.graph.write_edit("alias", half, "fine"),
         lambda: store.graph.find_entities([half]),
     ):

@@ -26,11 +26,14 @@ def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(sto
     one, two = only_chunk(store, "Doc One"), only_chunk(store, "Ledger")
     claim = Claim(source="doc one", target="paris", type="leads_to", weight=6.0)
 
-    assert store.annotate("openie", {one: said("Paris", claims=[claim]), two: said("Books"), "gone": said("X")}) == 2
+    assert (
+        store.annotations.write("openie", {one: said("Paris", claims=[claim]), two: said("Books"), "gone": said("X")})
+        == 2
+    )
     assert store.graph.find_entities(["paris", "book", "x"]).keys() == {"paris", "book"}
     ids = [entity.id for entity in store.graph.find_entities(["doc one"]).values()]
     assert "leads_to" in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
-    assert store.annotate("openie", {one: said("Paris")}) == 2
+    assert store.annotations.write("openie", {one: said("Paris")}) == 2
     assert "leads_to" not in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
     assert store.graph.find_entities(["book"]) == {}
     store.delete([document_id("default", "Doc One")])
@@ -127,21 +130,21 @@ def test_two_imports_say_what_they_say(store):
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     chunk = only_chunk(store, "Doc One")
     for origin in ("openie", "triples"):
-        store.annotate(origin, {chunk: said("Paris")})
+        store.annotations.write(origin, {chunk: said("Paris")})
     generation = store.stats().generation
 
-    assert store.annotate("openie", {chunk: said("Paris")}) == 0
+    assert store.annotations.write("openie", {chunk: said("Paris")}) == 0
     assert store.stats().generation == generation
-    assert store.annotate("openie", {}) == 1
+    assert store.annotations.write("openie", {}) == 1
     assert store.graph.find_entities(["paris"])
-    assert store.annotate("triples", {}) == 1
+    assert store.annotations.write("triples", {}) == 1
     assert store.graph.find_entities(["paris"]) == {}
 
 
 def test_what_an_import_says_survives_a_new_version_of_the_document(store):
     """The chunk must be unchanged."""
     store.write(batch_of("Doc One", ["We went to Paris.", "And back."]))
-    store.annotate("openie", {only_chunk(store, "Doc One"): said("Paris", description="a city")})
+    store.annotations.write("openie", {only_chunk(store, "Doc One"): said("Paris", description="a city")})
     names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
     store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
     store.write(batch_of("Doc One", ["We came by train.", "We went to Paris."]))
@@ -156,7 +159,7 @@ def test_a_changed_description_is_embedded_again(store):
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     chunk = only_chunk(store, "Doc One")
     for description in ("a city", "a town"):
-        store.annotate("openie", {chunk: said("Paris", description=description)})
+        store.annotations.write("openie", {chunk: said("Paris", description=description)})
         names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
         assert names == {(chunk, "paris"): f"Paris: {description}"}
         store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
@@ -166,7 +169,7 @@ def test_a_chunk_mentions_what_it_is_said_to_be_about_without_its_name(store):
     """This also applies if the name becomes an entity later."""
     store.write(batch_of("Doc One", ["We went by train."]))
     chunk = only_chunk(store, "Doc One")
-    store.annotate("openie", {chunk: said("OAuth Provider", kind="phrase", about=True)})
+    store.annotations.write("openie", {chunk: said("OAuth Provider", kind="phrase", about=True)})
     store.write(batch_of("Ledger", ["Of OAuth Provider."]))
     found = store.graph.find_entities(["oauth provider"])["oauth provider"]
 

@@ -60,7 +60,7 @@ def fill(database, namespace="default"):
             Claim(source="ledger", target="paris", type="co_occurs_with", weight=9.0),
         ),
     )
-    store.annotate("triples", {chunks[0]: given, chunks[1]: replace(given, claims=())})
+    store.annotations.write("triples", {chunks[0]: given, chunks[1]: replace(given, claims=())})
     missing = store.graph.find_unembedded(MODEL.fingerprint, limit=99)
     store.graph.write_vectors(MODEL.fingerprint, {at: unit(1, 1, 2) for at in missing})
     for kind, key, value in (
@@ -105,7 +105,7 @@ def test_a_graph_with_merges_aliases_and_imports_is_sound(database, path):
     assert len({row[1] for row in tables["entity"]}) < len(tables["entity"])
     assert database.check() == []
     store.delete([document_id("default", "Paris")])
-    other.annotate("triples", {})
+    other.annotations.write("triples", {})
     assert database.check() == []
 
 

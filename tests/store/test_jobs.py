@@ -5,11 +5,11 @@ import threading
 
 import pytest
 from contract import make_batch
+from memory_store.store import MemoryDatabase
 from opening import EACH, open_empty
 
 from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts, JobResult, Usage
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres import schema
 from weft.store.sql_files import load_schema
 from weft.text.ids import document_id

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
 from weft.load.run import load_text
 from weft.records import BrokenLink, Document, Filter
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from contract import EVERYTHING, MODEL, keyword, make_batch, unit
 from logical import content
+from memory_store.store import MemoryDatabase
 from postgres import IS_CITUS
 from psycopg.conninfo import make_conninfo
 
@@ -18,7 +19,6 @@ import weft.store.postgres.vector_indexes as vector_indexes
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
 from weft.records import Filter, StoredModel
-from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.connect import Connections
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import PostgresSession, statement

@@ -15,10 +15,10 @@ from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
+from memory_store.store import MemoryDatabase
 
 from weft import open_engine
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.analyzer import query_terms

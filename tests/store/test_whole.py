@@ -6,10 +6,10 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 import pytest
 from contract import EVERYTHING, MODEL, make_batch, unit
+from memory_store.store import MemoryDatabase
 from opening import contradictions
 
 from weft.records import Claim, Extraction, Fact, FactEntity, FactEvent, Nomination
-from weft.store.memory.store import MemoryDatabase
 from weft.store.shared.merging import same_statements
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sqlite.database import SqliteDatabase
@@ -107,24 +107,24 @@ def test_what_imports_say_is_read_beside_the_documents(store):
     batch = enriched("auth", "the auth service")
     store.write(batch)
     first, second = (item.chunk.id for item in batch.chunks)
-    assert store.imports() == []
+    assert store.annotations.origins() == []
     said = {second: extraction("gateway", "auth", kind="given")}
-    store.annotate("b.json", said)
-    store.annotate("a.json", {first: extraction("token", "auth", kind="given")})
+    store.annotations.write("b.json", said)
+    store.annotations.write("a.json", {first: extraction("token", "auth", kind="given")})
     store.graph.write_vectors(MODEL.fingerprint, {(second, "gateway"): unit(3, 2, 1)})
 
-    assert store.imports() == ["a.json", "b.json"]
-    assert store.annotations("b.json").keys() == {second}
-    assert same_statements(store.annotations("b.json")[second], said[second])
-    assert store.annotations("none") == {}
+    assert store.annotations.origins() == ["a.json", "b.json"]
+    assert store.annotations.read("b.json").keys() == {second}
+    assert same_statements(store.annotations.read("b.json")[second], said[second])
+    assert store.annotations.read("none") == {}
     assert same(store.batches([batch.document.id])[0], batch)
     vectors = store.graph.vectors([first, second, "nope"])
     assert vectors.keys() == {(first, "auth"), (second, "gateway")}
     assert np.array_equal(vectors[second, "gateway"], round_to_twelve(unit(3, 2, 1)))
     assert store.graph.vectors([first]).keys() == {(first, "auth")}
-    store.annotate("a.json", {})
-    store.annotate("b.json", {})
-    assert store.imports() == []
+    store.annotations.write("a.json", {})
+    store.annotations.write("b.json", {})
+    assert store.annotations.origins() == []
 
 
 def make_fact(id, **fields):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import make_evidence
+from memory_store.store import MemoryDatabase
 
 from weft.config import ContextOptions, MemoryOptions, read_settings
 from weft.context.blend import build_blend
@@ -15,7 +16,6 @@ from weft.engine.engine import Engine
 from weft.facts.score import score_fact
 from weft.records import Document, Fact, GivenFact, Recall, Result
 from weft.search.facts.blend import blend
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.tokens import EstimatingCounter
 from weft.tools.memory_search import MEMORY_SEARCH

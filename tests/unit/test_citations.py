@@ -2,6 +2,7 @@
 
 import pytest
 from making import adopt, ask
+from memory_store.store import MemoryDatabase
 from papers import FINDINGS, MAGMA
 
 from weft.config import SplitOptions
@@ -9,7 +10,6 @@ from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.papers import citation_links
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
 FORGETTING, LONG, SURVEY = "Forgetting on Purpose", "Long Conversations without Loss", "A Survey of Agent Memory"

@@ -1,13 +1,13 @@
 """Questions for relations of source code."""
 
 import pytest
+from memory_store.store import MemoryDatabase
 from source_code import PACKAGE, index_code
 
 from weft.config import SearchOptions
 from weft.search.question.read import read_question
 from weft.search.run import find
 from weft.search.search_context import SearchContext
-from weft.store.memory.store import MemoryDatabase
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from memory_store.store import MemoryDatabase
 from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
@@ -14,7 +15,6 @@ from weft.errors import ConfigError
 from weft.extract.names import name_key
 from weft.index.run import index_documents
 from weft.records import Claim, Document, Extraction, Nomination
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 ASKED = "Auth Service and OAuth Provider"

@@ -5,12 +5,12 @@ import json
 
 import pytest
 from making import adopt, fill
+from memory_store.store import MemoryDatabase
 
 from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.evaluate.dataset import Case, corpus_hash, find_file, read_cases
 from weft.evaluate.scoring import answer_cases, summarise, trec_lines
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 QUERIES = [{"_id": "q1", "text": "one"}, {"_id": "q2", "text": "two"}, {"_id": "q3", "text": "three"}]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
 from weft.engine import advice, engine, namespaces
@@ -15,7 +16,6 @@ from weft.errors import ModelUnavailable
 from weft.models.embedders import universal_sentence_encoder as encoder
 from weft.models.loaded_models import LoadedModels
 from weft.records import Document
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.prose import prose_lines, prose_scripts
 

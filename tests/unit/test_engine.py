@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from making import sources
+from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
@@ -11,7 +12,6 @@ from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError, InputError, NotFound, SchemaMismatch, StoreError
 from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.records import Document, Filter
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 NO_EMBEDDER = {"models.embedder": "none"}

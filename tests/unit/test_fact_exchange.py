@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 from weft.admin.exchange_facts import export_facts, import_facts
 from weft.admin.exchange_graphs import export_graph
@@ -16,7 +17,6 @@ from weft.exchange.clean import to_name, to_text
 from weft.extract.names import name_key, predicate_key
 from weft.facts.validation import refusal
 from weft.records import Fact
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 from weft.text.normalise import fold, squeeze

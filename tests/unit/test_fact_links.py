@@ -4,11 +4,11 @@ import pytest
 from harbour import ASKED, DAY, NOW, PAGES, Clock, add_pages, open_on, steps, walked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 import weft.store.shared.fact_rules as stating
 from weft.index.remember import remember
 from weft.records import Document, GivenFact
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import fact_entity_id
 
@@ -164,7 +164,7 @@ def test_a_hub_is_read_in_part(engine, monkeypatch):
     """Only the facts of highest confidence are read, and only the strongest links are followed."""
     monkeypatch.setattr(stating, "MAX_LINK_CANDIDATES", 3)
     monkeypatch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", 3)
-    monkeypatch.setattr("weft.store.memory.fact_store.MAX_LINK_CANDIDATES", 3)
+    monkeypatch.setattr("memory_store.fact_store.MAX_LINK_CANDIDATES", 3)
     engine.memory.add_many([GivenFact(subject="Tide Gauge", predicate="reads", value=f"{n} metres") for n in range(3)])
     engine.memory.add("Tide Gauge", "near", object="Harbour Office", confidence=0.9)
     assert "Harbour Office.md" not in walked(engine)
@@ -203,7 +203,7 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
         ids = [*(engine.entities.get(name).id for name in NAMES), fact_entity_id("unheard of")]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", looks)
-            patch.setattr("weft.store.memory.fact_store.MAX_LINK_CANDIDATES", looks)
+            patch.setattr("memory_store.fact_store.MAX_LINK_CANDIDATES", looks)
             links = engine.store.facts.links(ids, at=at, limit=limit, min_weight=3.0)
             typed = engine.store.facts.links(ids[:1], at=at, limit=limit, types=("near",))
             result = engine.query(ASKED, method="graph", gate=False)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from making import adopt, ask, sources
+from memory_store.store import MemoryDatabase
 
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
@@ -15,7 +16,6 @@ from weft.index.embedding_cost import EmbedPreview
 from weft.index.plan import content_hash
 from weft.index.run import index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.searchable_metadata import metadata_text
 

@@ -4,6 +4,8 @@ import threading
 from dataclasses import replace
 
 import pytest
+from memory_store.jobs import MemoryJobs
+from memory_store.store import MemoryDatabase
 
 import weft.index.job_queue as jobs
 import weft.index.job_worker as work
@@ -14,8 +16,6 @@ from weft.index.job_queue import Components, index_by_jobs, make_job, read_paylo
 from weft.index.job_worker import Worker
 from weft.index.run import index_documents
 from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
-from weft.store.memory.jobs import MemoryJobs
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 GIVEN = Extraction(

@@ -1,6 +1,7 @@
 """Links of all kinds of markup, the keys of their targets, anchors and labels."""
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import SplitOptions
 from weft.context.serialise import document_to_dict, evidence_to_dict
@@ -24,7 +25,6 @@ from weft.extract.links.resolution import PageRow, resolve
 from weft.extract.rules import RuleExtractor
 from weft.index.plan import make_plan
 from weft.records import URLS, Document
-from weft.store.memory.store import MemoryDatabase
 from weft.text.markdown.blocks import parse
 from weft.text.split import split
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
 from weft.context.serialise import result_to_dict
@@ -17,7 +18,6 @@ from weft.engine.engine import Engine
 from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError
 from weft.records import Document
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.tools.memory_search import DEFAULTS, MEMORY_SEARCH, SPELLINGS, anthropic_tool, memory_search, openai_tool
 

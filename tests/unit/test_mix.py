@@ -1,6 +1,7 @@
 """Chunks that graph and text rank first in the mixed result."""
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import SearchOptions
 from weft.engine.opening.open_engine import open_engine
@@ -13,7 +14,6 @@ from weft.search.graph.trust import MIN_LEADING_TRUST, TRUST_BY_MEANING
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
 from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Candidates, choose_evidence, count_dropped
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

@@ -1,6 +1,7 @@
 """Engines by namespace: one database, one model, nothing else in common."""
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
 from weft.engine.embedding import add_receipts
@@ -8,7 +9,6 @@ from weft.engine.namespaces import Engines
 from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError
 from weft.records import Receipt, Skipped
-from weft.store.memory.store import MemoryDatabase
 
 
 @pytest.fixture

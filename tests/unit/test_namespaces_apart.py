@@ -5,13 +5,13 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_store.store import MemoryDatabase
 
 from weft.config import Settings, StoreOptions
 from weft.context.serialise import facts_to_dict
 from weft.engine.engine import Engine
 from weft.records import GivenFact
 from weft.search.facts.recall_cache import RecallCache
-from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from memory_store.store import MemoryDatabase
+
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "corpus" / "services"

@@ -5,13 +5,13 @@ import os
 
 import pytest
 from making import adopt, fill
+from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.prune import find_orphans, has_scheme, is_below, iter_documents
 from weft.records import Filter, Skipped
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

@@ -3,6 +3,7 @@
 from datetime import date
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import Settings
 from weft.engine.engine import Engine
@@ -10,7 +11,6 @@ from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError, NotFound, StoreUnavailable
 from weft.integrations.passages import check_options
 from weft.records import Filter
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.errors import InputError, NotFound
 from weft.records import GivenFact
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)

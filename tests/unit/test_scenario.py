@@ -5,6 +5,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from memory_store.store import MemoryDatabase
 
 from weft.config import Settings
 from weft.engine.engine import Engine
@@ -12,7 +13,6 @@ from weft.errors import InputError
 from weft.evaluate.fact_recall import ReplayedClock, evaluate_facts, replay
 from weft.evaluate.report import fact_table
 from weft.evaluate.scenario import read_scenario
-from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "memory" / "scenario.jsonl"

@@ -15,8 +15,9 @@ def test_a_namespace_that_was_only_looked_at_is_none(database, embedder):
 
 def test_both_stores_rank_alike(database, embedder, tmp_path):
     """The same documents and questions give the same hits and scores."""
+    from memory_store.store import MemoryDatabase
+
     from weft.records import Filter
-    from weft.store.memory.store import MemoryDatabase
     from weft.text.analyzer import query_terms
 
     texts = {f"d{n}": f"common words {'rare ' * (n % 3)} number {n} {'long ' * n}" for n in range(30)}

@@ -86,32 +86,32 @@ class Imports:
     is_counted = False
 
     def pages(self, store: Store) -> Iterator[list[str]]:
-        for origin in store.imports():
+        for origin in store.annotations.origins():
             yield [origin]
 
     def known(self, store: Store, ids: Sequence[str]) -> set[str]:
-        return set(store.imports()) & set(ids)
+        return set(store.annotations.origins()) & set(ids)
 
     def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
         return {origin: digest(self._texts(store, origin)) for origin in self.known(store, ids)}
 
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
         for origin in ids:
-            extractions = source.annotations(origin)
+            extractions = source.annotations.read(origin)
             pages = _slices(sorted(extractions))
             vectors = {at: vector for page in pages for at, vector in source.graph.vectors(page).items()}
-            target.annotate(origin, extractions, vectors=vectors)
+            target.annotations.write(origin, extractions, vectors=vectors)
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         for origin in ids:
-            store.annotate(origin, {})
+            store.annotations.write(origin, {})
         return len(ids)
 
     def name(self, store: Store, id: str) -> str:
         return id
 
     def _texts(self, store: Store, origin: str) -> Iterator[str]:
-        extractions = store.annotations(origin)
+        extractions = store.annotations.read(origin)
         for page in _slices(sorted(extractions)):
             vectors = store.graph.vectors(page)
             for id in page:

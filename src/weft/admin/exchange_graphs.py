@@ -100,7 +100,7 @@ def import_graph(
 def remove_import(engine: Engine, name: str) -> ImportReceipt:
     """Remove an import: its documents and its annotations of others. Raises `NotFound`."""
     start, name = time.perf_counter(), choose_name(name)
-    retracted = engine.store.annotate(name, {})
+    retracted = engine.store.annotations.write(name, {})
     pruned = engine.store.delete([document.id for document in _iter_own(engine.store, name)])
     if not retracted and not pruned:
         raise NotFound(
@@ -201,7 +201,7 @@ def _write(engine: Engine, plan: ImportPlan, *, name: str, on_step: Progress) ->
         on_step(done, total)
 
     receipt = engine.add(plan.documents, on_step=count)
-    store.annotate(name, plan.annotations)
+    store.annotations.write(name, plan.annotations)
     receipt = _embed_names(engine, receipt)
     kept = {document.source for document in plan.documents}
     outdated = [document.id for document in _iter_own(store, name) if document.source not in kept]

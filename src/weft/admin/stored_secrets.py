@@ -171,8 +171,8 @@ def _stated_facts(engine: Engine, document: DocumentInfo, *, hidden: set[str]) -
 
 
 def _mask_annotations(engine: Engine) -> None:
-    for origin in engine.store.imports():
-        extractions = engine.store.annotations(origin)
+    for origin in engine.store.annotations.origins():
+        extractions = engine.store.annotations.read(origin)
         masked = {id: mask_extraction(extraction) for id, extraction in extractions.items()}
         if masked != extractions:
-            engine.store.annotate(origin, masked)
+            engine.store.annotations.write(origin, masked)

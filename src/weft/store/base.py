@@ -7,7 +7,8 @@ only searches takes the reading half.
 
     StoreReader ── .graph: GraphReader    .facts: FactReader
     StoreWriter
-    Store       ── .graph: Graph          .facts: Facts         .jobs: Jobs    .spending: Spending
+    Store       ── .graph: Graph          .facts: Facts
+                   .annotations: Annotations    .jobs: Jobs    .spending: Spending
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from weft.records import (
     DocumentInfo,
     DocumentTitle,
     Done,
-    Extraction,
     Filter,
     KeyPresence,
     KeywordStatistics,
@@ -35,7 +35,17 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.roles import FactReader, Facts, FactWriter, Graph, GraphReader, GraphWriter, Jobs, Spending
+from weft.store.roles import (
+    Annotations,
+    FactReader,
+    Facts,
+    FactWriter,
+    Graph,
+    GraphReader,
+    GraphWriter,
+    Jobs,
+    Spending,
+)
 
 MIN_COMMON_TERM_CHUNKS = 512
 """A term found in this many chunks is too common to start an intersection from."""
@@ -45,6 +55,7 @@ READ_ONLY_HINT = "write to one namespace of one store"
 """Message and hint of the error for a write to several namespaces."""
 
 __all__ = [
+    "Annotations",
     "Database",
     "FactReader",
     "FactWriter",
@@ -110,12 +121,6 @@ class StoreReader(Protocol):
         Vectors are those of the active embedder. Stated facts are left out; `facts.origins` lists them.
         """
 
-    def imports(self) -> list[str]:
-        """Return the names of the imports that annotate chunks, sorted."""
-
-    def annotations(self, origin: str) -> dict[str, Extraction]:
-        """Return the annotations of an import, by chunk id."""
-
     def models(self) -> list[StoredModel]:
         """Return the embedders with vectors in the namespace, the active one first."""
 
@@ -176,22 +181,6 @@ class StoreWriter(Protocol):
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents, everything derived from them and their jobs; return how many documents existed."""
 
-    def annotate(
-        self,
-        origin: str,
-        extractions: Mapping[str, Extraction],
-        *,
-        vectors: Mapping[tuple[str, str], Vector] | None = None,
-    ) -> int:
-        """
-        Replace all annotations of the import `origin` (never `*`) by `extractions`, which are by chunk id.
-
-        Other chunks lose their annotations of this import; an empty mapping deletes all of them. Unknown chunks are
-        skipped. Annotations are deleted with their chunk. Return the number of changed chunks.
-
-        `vectors` of described names, by chunk id and key, are written with them under the active embedder.
-        """
-
     def write_model(self, model: StoredModel) -> None:
         """
         Register an embedder.
@@ -221,6 +210,10 @@ class Store(StoreReader, StoreWriter, Protocol):
     @property
     def facts(self) -> Facts:
         """Facts of the namespace."""
+
+    @property
+    def annotations(self) -> Annotations:
+        """Annotations of chunks by imports."""
 
     @property
     def jobs(self) -> Jobs:

@@ -1,4 +1,4 @@
-"""Roles of one namespace: graph and facts, each with a reading and a writing half; jobs; costs."""
+"""Roles of one namespace: graph and facts, each with a reading and a writing half; annotations; jobs; costs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from weft.records import (
     BrokenLink,
     Census,
     Entity,
+    Extraction,
     Fact,
     FactEntity,
     FactEvent,
@@ -166,6 +167,35 @@ class GraphWriter(Protocol):
 
 class Graph(GraphReader, GraphWriter, Protocol):
     """Entities, mentions and relations of one namespace."""
+
+
+# ── annotations ─────────────────────────────────────────────────────────────────────────────────
+
+
+class Annotations(Protocol):
+    """Annotations of chunks by imports of a graph. They are deleted with their chunk."""
+
+    def origins(self) -> list[str]:
+        """Return the names of the imports that annotate chunks, sorted."""
+
+    def read(self, origin: str) -> dict[str, Extraction]:
+        """Return the annotations of an import, by chunk id."""
+
+    def write(
+        self,
+        origin: str,
+        extractions: Mapping[str, Extraction],
+        *,
+        vectors: Mapping[tuple[str, str], Vector] | None = None,
+    ) -> int:
+        """
+        Replace all annotations of the import `origin` (never `*`) by `extractions`, which are by chunk id.
+
+        Other chunks lose their annotations of this import; an empty mapping deletes all of them. Unknown chunks are
+        skipped. Return the number of changed chunks.
+
+        `vectors` of described names, by chunk id and key, are written with them under the active embedder.
+        """
 
 
 # ── facts ───────────────────────────────────────────────────────────────────────────────────────

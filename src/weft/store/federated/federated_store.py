@@ -17,7 +17,6 @@ from weft.records import (
     Chunk,
     DocumentInfo,
     DocumentTitle,
-    Extraction,
     Filter,
     KeywordStatistics,
     Ranking,
@@ -159,17 +158,6 @@ class FederatedStore:
             for id, source, hash in member.store.content_hashes()
             if id not in member.hidden.documents
         ]
-
-    def imports(self) -> list[str]:
-        return sorted({name for member in self._members() for name in member.store.imports()})
-
-    def annotations(self, origin: str) -> dict[str, Extraction]:
-        return {
-            member.outer(id): extraction
-            for member in self._members()
-            for id, extraction in member.store.annotations(origin).items()
-            if id not in member.hidden.chunks
-        }
 
     def sample(self, *, limit: int) -> list[Chunk]:
         found = [

@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
+from weft.records import Batch, DocumentInfo, IndexedChunk
 from weft.store.relational.graph.document_graph import DocumentGraph
-from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.json_columns import read_object
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, Session, touch_namespace
 from weft.store.shared.labels import labels
-from weft.store.shared.merging import deduplicated, same_statements
 
 PENDING = ("write_document", "write_chunk", "write_label", "write_vector")
 """Statements whose rows are collected, in the order of references: a server answers many rows as fast as one."""
@@ -126,8 +124,7 @@ class DocumentWriter:
         self._flush()
         self._terms.apply()
         self._statements.finish()
-        counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
-        self._db.run("touch_namespace", counts)
+        touch_namespace(self._db, self._namespace, chunks=self._chunks, length=self._length)
 
     def _flush(self) -> None:
         """Write the pending rows."""
@@ -182,28 +179,6 @@ class DocumentWriter:
             self._pending["write_chunk"].append({**row, "document": document, "id": chunk.id})
         else:
             self._db.run("move_chunk", row)
-
-
-def annotate(db: Session, namespace: Namespace, name: str, origin: str, extractions: Mapping[str, Extraction]) -> int:
-    """Replace the annotations of an import and update the graph; return how many chunks changed."""
-    graph = GraphChanges(db, namespace=namespace, name=name)
-    before = graph.annotations(origin)
-    values = {"namespace": namespace, "ids": json.dumps(sorted(extractions))}
-    rows = db.run("chunk_numbers", values)
-    after = {number: (id, document, deduplicated(extractions[id])) for id, number, document in rows}
-    changed = 0
-    for number in sorted(before.keys() | after.keys()):
-        id, document, extraction = after.get(number, ("", 0, Extraction()))
-        if same_statements(extraction, before.get(number, Extraction())):
-            continue
-        graph.retract(number, origin=origin)
-        graph.nominate(number, id=id, document=document, extraction=extraction, mentions=None, origin=origin)
-        db.run("delete_annotated_vectors", {"namespace": namespace, "chunk": number})
-        changed += 1
-    if changed:
-        graph.settle()
-        db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
-    return changed
 
 
 def write_labels(db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]]) -> None:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from weft.errors import SchemaMismatch
 from weft.facts.lifecycle import fact_text
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts, settling
@@ -30,7 +30,9 @@ from weft.store.relational.session import (
     Session,
     find_active_model,
     make_namespace,
-    model_numbers,
+    model_number,
+    read_rows,
+    touch_namespace,
 )
 from weft.store.shared.fact_rules import (
     MAX_CLOCK_SKEW,
@@ -50,6 +52,7 @@ class RelationalFacts:
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
         self._name = namespace
+        self._rows = partial(read_rows, connections, namespace)
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
@@ -64,12 +67,11 @@ class RelationalFacts:
         if not (facts or events or entities):
             return
         with self._connections.write(self._name, nested=True) as db:
-            make_namespace(db, self._name)
-            namespace = db.namespace_key(self._name)
+            namespace = make_namespace(db, self._name)
             with settling(db, namespace, facts):
                 write_facts(db, namespace, facts, events=events, entities=entities)
                 keep_facts(db, namespace, [fact.id for fact in facts])
-            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            touch_namespace(db, namespace)
 
     def restore(
         self,
@@ -84,14 +86,13 @@ class RelationalFacts:
         if not (facts or entities):
             return
         with self._connections.write(self._name, nested=True) as db:
-            make_namespace(db, self._name)
-            namespace = db.namespace_key(self._name)
+            namespace = make_namespace(db, self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             active = find_active_model(db, self._name)
             if active:
                 _write_vectors(db, namespace, active.number, vectors or {})
                 _write_text_vectors(db, namespace, active.number, text_vectors or {})
-            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            touch_namespace(db, namespace)
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         with self._connections.write(self._name, nested=True) as db:
@@ -99,7 +100,7 @@ class RelationalFacts:
             with settling(db, namespace, (), removed=ids):
                 deleted = forget_facts(db, namespace, ids, entities=entities)
             if db.total_changes() > before:
-                db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+                touch_namespace(db, namespace)
             return deleted
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
@@ -114,18 +115,12 @@ class RelationalFacts:
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._name, nested=True) as db:
             namespace = db.namespace_key(self._name)
-            numbers = model_numbers(db, self._name)
-            if model not in numbers:
-                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}", hint="run weft reembed")
-            _write_vectors(db, namespace, numbers[model], vectors)
+            _write_vectors(db, namespace, model_number(db, self._name, model), vectors)
 
     def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._name, nested=True) as db:
             namespace = db.namespace_key(self._name)
-            numbers = model_numbers(db, self._name)
-            if model not in numbers:
-                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
-            _write_text_vectors(db, namespace, numbers[model], vectors)
+            _write_text_vectors(db, namespace, model_number(db, self._name, model), vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -255,7 +250,7 @@ class RelationalFacts:
         return [key for (key,) in self._rows("frequent_subjects", {"limit": limit})]
 
     def count(self) -> tuple[int, int]:
-        ((facts, entities),) = self._rows("count_facts", {}) or [(0, 0)]
+        ((facts, entities),) = self._rows("count_facts") or [(0, 0)]
         return facts, entities
 
     def generation(self) -> int:
@@ -264,10 +259,6 @@ class RelationalFacts:
             return found.generation if found else 0
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
-
-    def _rows(self, name: str, values: Mapping[str, Any]) -> list[Row]:
-        with self._connections.read(self._name) as db:
-            return db.run(name, {"namespace": db.namespace_key(self._name), **values})
 
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement returns."""

@@ -33,8 +33,7 @@ class RelationalJobs:
         if not jobs:
             return
         with self._connections.write(self._name) as db:
-            make_namespace(db, self._name)
-            namespace = db.namespace_key(self._name)
+            namespace = make_namespace(db, self._name)
             for job in jobs:
                 key = {"namespace": namespace, "id": job.id, "run": job.run, "recipe": job.recipe}
                 key["content_hash"] = job.content_hash

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from weft.errors import SchemaMismatch
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Filter, KeywordStatistics, Nomination, Problem, Ranking, StoredModel, Vector
 
@@ -293,10 +294,22 @@ class Connections(Protocol):
         """Create the indexes that writes deferred, outside any transaction."""
 
 
-def make_namespace(db: Session, name: str, turn: Turn = "next") -> None:
-    """Create the row of a namespace if it is missing, and lock it."""
+def make_namespace(db: Session, name: str) -> Namespace:
+    """Create the row of a namespace if it is missing, and lock it; return its key."""
     db.run("write_namespace", {"name": name})
-    db.lock(name, turn)
+    db.lock(name)
+    return db.namespace_key(name)
+
+
+def touch_namespace(db: Session, namespace: Namespace, *, chunks: int = 0, length: int = 0) -> None:
+    """Increase the generation of a namespace, and its counts by these numbers of chunks and terms."""
+    db.run("touch_namespace", {"namespace": namespace, "chunks": chunks, "length": length})
+
+
+def read_rows(connections: Connections, name: str, statement: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
+    """Return the rows of a statement in a reading transaction on the namespace `name`."""
+    with connections.read(name) as db:
+        return db.run(statement, {"namespace": db.namespace_key(name), **values})
 
 
 def to_namespace(row: Row) -> NamespaceRow:
@@ -315,7 +328,10 @@ def find_active_model(db: Session, name: str) -> ModelRow | None:
     return found.active if found else None
 
 
-def model_numbers(db: Session, name: str) -> dict[str, int]:
-    """Return the numbers of the embedders of a namespace, by fingerprint."""
+def model_number(db: Session, name: str, fingerprint: str) -> int:
+    """Return the number of an embedder of a namespace. Raises `SchemaMismatch` if it has none."""
     found = db.namespace(name)
-    return {row.model.fingerprint: row.number for row in found.models} if found else {}
+    for row in found.models if found else ():
+        if row.model.fingerprint == fingerprint:
+            return row.number
+    raise SchemaMismatch(f"namespace {name!r} has no embedder {fingerprint!r}", hint="run weft reembed")

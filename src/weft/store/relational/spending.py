@@ -22,8 +22,7 @@ class RelationalSpending:
 
     def write(self, *runs: LlmRun) -> None:
         with self._connections.write(self._name) as db:
-            make_namespace(db, self._name)
-            namespace = db.namespace_key(self._name)
+            namespace = make_namespace(db, self._name)
             for run in runs:
                 values = {"id": run.id, "at": run.at, "model": run.model, "usage": json.dumps(asdict(run.usage))}
                 db.run("write_llm_run", {"namespace": namespace, **values})

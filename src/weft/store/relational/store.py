@@ -6,8 +6,7 @@ import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
 from weft.errors import SchemaMismatch
 from weft.records import (
@@ -17,7 +16,6 @@ from weft.records import (
     DocumentInfo,
     DocumentTitle,
     Done,
-    Extraction,
     Filter,
     KeywordStatistics,
     Ranking,
@@ -26,25 +24,26 @@ from weft.records import (
     Vector,
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
+from weft.store.relational.annotations import RelationalAnnotations
 from weft.store.relational.calibration import read_calibration, write_calibration
 from weft.store.relational.document_read import read_batches
-from weft.store.relational.document_write import DocumentWriter, annotate
+from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph.document_graph import DocumentGraph
 from weft.store.relational.graph.graph_read import RelationalGraph
-from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
-    Namespace,
     Row,
     Session,
     find_active_model,
     make_namespace,
-    model_numbers,
+    model_number,
+    read_rows,
+    touch_namespace,
 )
 from weft.store.relational.spending import RelationalSpending
 
@@ -59,6 +58,7 @@ class RelationalStore:
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
         self._namespace = namespace
+        self._rows = partial(read_rows, connections, namespace)
 
     @property
     def namespace(self) -> str:
@@ -71,6 +71,10 @@ class RelationalStore:
     @property
     def facts(self) -> RelationalFacts:
         return RelationalFacts(self._connections, namespace=self._namespace)
+
+    @property
+    def annotations(self) -> RelationalAnnotations:
+        return RelationalAnnotations(self._connections, namespace=self._namespace)
 
     @property
     def jobs(self) -> RelationalJobs:
@@ -106,27 +110,10 @@ class RelationalStore:
                 writer.finish()
         return deleted
 
-    def annotate(
-        self,
-        origin: str,
-        extractions: Mapping[str, Extraction],
-        *,
-        vectors: Mapping[tuple[str, str], Vector] | None = None,
-    ) -> int:
-        with self._connections.write(self._namespace) as db:
-            found = db.namespace(self._namespace)
-            if found is None:
-                return 0
-            changed = annotate(db, found.key, self._namespace, origin, extractions)
-            active = found.active
-            if vectors and active:
-                write_name_vectors(db, found.key, active.number, vectors)
-        return changed
-
     def write_model(self, model: StoredModel) -> None:
         self._connections.prepare_vectors(model.dimension)
         with self._connections.write(self._namespace, turn="alone") as db:
-            namespace = _make(db, self._namespace)
+            namespace = make_namespace(db, self._namespace)
             row = {"name": model.name, "fingerprint": model.fingerprint, "dimension": model.dimension}
             number = db.one("write_model", {"namespace": namespace, **row})
             if model.active:
@@ -140,25 +127,21 @@ class RelationalStore:
                 db.run("delete_other_models", key)
                 db.run("delete_other_calibration", key)
                 db.run("activate_model", key)
-            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            touch_namespace(db, namespace)
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._namespace) as db:
-            namespace = _make(db, self._namespace)
-            numbers = model_numbers(db, self._namespace)
-            if model not in numbers:
-                raise SchemaMismatch(
-                    f"namespace {self._namespace!r} has no embedder {model!r}", hint="run weft reembed"
-                )
+            namespace = make_namespace(db, self._namespace)
+            number = model_number(db, self._namespace, model)
             for id, vector in vectors.items():
-                row = {"model": numbers[model], "id": id, "vector": db.vectors.pack_half(vector)}
+                row = {"model": number, "id": id, "vector": db.vectors.pack_half(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})
 
     def write_calibration(self, calibration: Calibration | None) -> None:
         with self._connections.write(self._namespace) as db:
-            namespace = _make(db, self._namespace)
+            namespace = make_namespace(db, self._namespace)
             write_calibration(db, namespace, calibration)
-            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            touch_namespace(db, namespace)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -199,17 +182,7 @@ class RelationalStore:
             return read_batches(db, namespace, documents, active=find_active_model(db, self._namespace))
 
     def content_hashes(self) -> list[tuple[str, str, str]]:
-        return [(id, source, hash) for id, source, hash in self._rows("content_hashes", {})]
-
-    def imports(self) -> list[str]:
-        return [name for (name,) in self._rows("import_names", {})]
-
-    def annotations(self, origin: str) -> dict[str, Extraction]:
-        with self._connections.read(self._namespace) as db:
-            namespace = db.namespace_key(self._namespace)
-            by_number = GraphChanges(db, namespace=namespace, name=self._namespace).annotations(origin)
-            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(by_number))})
-            return {id: by_number[number] for number, id in rows}
+        return [(id, source, hash) for id, source, hash in self._rows("content_hashes")]
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:
@@ -291,18 +264,12 @@ class RelationalStore:
                 entity_search=db.vectors.describe_entities(found, active) if active else "",
             )
 
-    # ── private ─────────────────────────────────────────────────────────────────────────────────
-
-    def _rows(self, name: str, values: Mapping[str, Any]) -> list[Row]:
-        with self._connections.read(self._namespace) as db:
-            return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
-
 
 def _write(db: Session, name: str, batches: Sequence[Batch], *, done: Done | None) -> None:
     documents = {batch.document.id for batch in batches}
     db.lock(name, "shared", documents=documents)
     found = db.namespace(name)
-    namespace = found.key if found else _make(db, name)
+    namespace = found.key if found else make_namespace(db, name)
     if done:
         finish_jobs(db, namespace, done)
     if not batches:
@@ -313,14 +280,6 @@ def _write(db: Session, name: str, batches: Sequence[Batch], *, done: Done | Non
     writer = DocumentWriter(db, namespace=namespace, name=name, statements=statements)
     writer.write_all(batches, models=models)
     writer.finish()
-
-
-def _make(db: Session, name: str) -> Namespace:
-    """Return the key of a namespace, which is created if it is missing."""
-    make_namespace(db, name)
-    found = db.namespace(name)
-    assert found is not None
-    return found.key
 
 
 def _checked_models(db: Session, name: str, batches: Sequence[Batch]) -> dict[str, int | None]:

@@ -15,8 +15,9 @@ from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
+from weft.store.relational.annotations import write_name_vectors
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph.graph_write import GraphChanges, write_name_vectors
+from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.graph.link_read import count_broken_links, find_broken_links
 from weft.store.relational.graph.name_search import find_written_names, search_names
 from weft.store.relational.json_columns import unreadable
@@ -28,7 +29,8 @@ from weft.store.relational.session import (
     Session,
     find_active_model,
     make_namespace,
-    model_numbers,
+    model_number,
+    touch_namespace,
 )
 from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
@@ -287,7 +289,7 @@ class RelationalGraph:
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write(self._name) as db:
             namespace = db.namespace_key(self._name)
-            write_name_vectors(db, namespace, model_numbers(db, self._name)[model], vectors)
+            write_name_vectors(db, namespace, model_number(db, self._name, model), vectors)
 
     def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
         with self._connections.read(self._name) as db:
@@ -304,14 +306,13 @@ class RelationalGraph:
 
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
         with self._connections.write(self._name) as db:
-            make_namespace(db, self._name)
-            namespace = db.namespace_key(self._name)
+            namespace = make_namespace(db, self._name)
             row = {"namespace": namespace, "kind": kind, "key": key, "value": value}
             db.run("delete_edit" if undo else "write_edit", row)
             changes = GraphChanges(db, namespace=namespace, name=self._name)
             changes.touch({key} | ({value} if kind != "rename" else set()))
             changes.settle()
-            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            touch_namespace(db, namespace)
 
 
 def _find(

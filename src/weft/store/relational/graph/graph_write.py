@@ -30,8 +30,7 @@ from weft.graph.entity_resolution import (
     judge,
     letters,
 )
-from weft.records import Claim, Extraction, StatedMention, Vector
-from weft.store.relational.document_read import to_extractions
+from weft.records import Claim, Extraction, StatedMention
 from weft.store.relational.graph.graph_mentions import MentionChanges
 from weft.store.relational.graph.link_write import LinkChanges
 from weft.store.relational.session import Namespace, NominationRow, Session
@@ -140,11 +139,6 @@ class GraphChanges:
             self._mentions.change(chunk)
         else:
             self._mentions.add(chunk, id=id, mentions=mentions)
-
-    def annotations(self, origin: str) -> dict[int, Extraction]:
-        """Return the annotations of an import, by chunk number."""
-        values = {"namespace": self._namespace, "origin": origin}
-        return to_extractions(self._db.run("origin_nominations", values), self._db.run("origin_claims", values))
 
     def retract(self, chunk: int, *, origin: str) -> None:
         """Delete an import's nominations in a chunk; the next `nominate` replaces its claims."""
@@ -380,18 +374,6 @@ class GraphChanges:
         self._db.run_many("delete_relation", deleted)
         self._db.run_many("write_relation", written)
         self._pairs.clear()
-
-
-def write_name_vectors(
-    db: Session, namespace: Namespace, model: int, vectors: Mapping[tuple[str, str], Vector]
-) -> None:
-    """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
-    packed = db.vectors.pack_names(list(vectors.values()))
-    rows = [
-        {"namespace": namespace, "id": chunk, "key": key, "model": model, "vector": vector}
-        for (chunk, key), vector in zip(vectors, packed, strict=True)
-    ]
-    db.run_many("write_entity_vector_by_id", rows)
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:

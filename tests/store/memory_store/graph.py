@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memory_store.links import find_broken_links, resolve_links
 from weft.extract.links.page_keys import is_page_key
 from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, find_mentions, find_sentence, required_terms
 from weft.extract.names import LazyWords, name_text, written_keys
@@ -36,7 +37,6 @@ from weft.records import (
     Relation,
     Vector,
 )
-from weft.store.memory.links import find_broken_links, resolve_links
 from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
 from weft.store.shared.merging import (
     alias_names,

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from memory_store.fact_store import FactContent, MemoryFacts
+from memory_store.graph import MemoryGraph
+from memory_store.jobs import JobRow, MemoryJobs
 from weft.errors import InputError, SchemaMismatch
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import (
@@ -38,9 +41,6 @@ from weft.records import (
     Vector,
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
-from weft.store.memory.fact_store import FactContent, MemoryFacts
-from weft.store.memory.graph import MemoryGraph
-from weft.store.memory.jobs import JobRow, MemoryJobs
 from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
@@ -74,6 +74,10 @@ class _Content:
 
     def active(self) -> StoredModel | None:
         return next((model for model in self.models.values() if model.active), None)
+
+    def keep_entity_vectors(self, is_kept: Callable[[str, str, str], bool]) -> None:
+        """Drop the vectors of names for which `is_kept(fingerprint, chunk id, key)` is false."""
+        self.entity_vectors = {at: vector for at, vector in self.entity_vectors.items() if is_kept(*at)}
 
 
 class MemoryKeys:
@@ -116,6 +120,46 @@ class MemorySpending:
 
     def forget(self, ids: Sequence[str]) -> int:
         return sum(self._runs.pop(id, None) is not None for id in set(ids))
+
+
+class MemoryAnnotations:
+    """Annotations of chunks by imports."""
+
+    def __init__(self, content: _Content, store: MemoryStore) -> None:
+        self._content = content
+        self._store = store
+
+    def origins(self) -> list[str]:
+        stated = self._content.annotations.items()
+        return sorted({origin for (origin, _), extraction in stated if extraction != Extraction()})
+
+    def read(self, origin: str) -> dict[str, Extraction]:
+        stated = self._content.annotations.items()
+        return {id: extraction for (by, id), extraction in stated if by == origin and extraction != Extraction()}
+
+    def write(
+        self,
+        origin: str,
+        extractions: Mapping[str, Extraction],
+        *,
+        vectors: Mapping[tuple[str, str], Vector] | None = None,
+    ) -> int:
+        content, empty = self._content, Extraction()
+        before = {id: extraction for (by, id), extraction in content.annotations.items() if by == origin}
+        after = {id: deduplicated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
+        changed = {
+            id
+            for id in before.keys() | after.keys()
+            if not same_statements(before.get(id, empty), after.get(id, empty))
+        }
+        others = {(by, id): extraction for (by, id), extraction in content.annotations.items() if by != origin}
+        content.annotations = others | {(origin, id): extraction for id, extraction in after.items()}
+        own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
+        content.keep_entity_vectors(lambda _, id, key: id not in changed or (id, key) in own)
+        content.generation += bool(changed)
+        if vectors and (active := content.active()):
+            self._store.graph.write_vectors(active.fingerprint, vectors)
+        return len(changed)
 
 
 class MemoryDatabase:
@@ -170,6 +214,10 @@ class MemoryStore:
     def __init__(self, content: _Content, *, namespace: str) -> None:
         self._content = content
         self._namespace = namespace
+
+    @property
+    def annotations(self) -> MemoryAnnotations:
+        return MemoryAnnotations(self._content, self)
 
     @property
     def namespace(self) -> str:
@@ -241,30 +289,6 @@ class MemoryStore:
             self._write(batch)
         self._content.generation += bool(batches)
 
-    def annotate(
-        self,
-        origin: str,
-        extractions: Mapping[str, Extraction],
-        *,
-        vectors: Mapping[tuple[str, str], Vector] | None = None,
-    ) -> int:
-        content, empty = self._content, Extraction()
-        before = {id: extraction for (by, id), extraction in content.annotations.items() if by == origin}
-        after = {id: deduplicated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
-        changed = {
-            id
-            for id in before.keys() | after.keys()
-            if not same_statements(before.get(id, empty), after.get(id, empty))
-        }
-        others = {(by, id): extraction for (by, id), extraction in content.annotations.items() if by != origin}
-        content.annotations = others | {(origin, id): extraction for id, extraction in after.items()}
-        own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
-        self._keep_entity_vectors(lambda _, id, key: id not in changed or (id, key) in own)
-        content.generation += bool(changed)
-        if vectors and (active := content.active()):
-            self.graph.write_vectors(active.fingerprint, vectors)
-        return len(changed)
-
     def _write(self, batch: Batch) -> None:
         content, id = self._content, batch.document.id
         new = {item.chunk.id: item for item in batch.chunks}
@@ -275,7 +299,7 @@ class MemoryStore:
             if item.vector is not None:
                 content.vectors[batch.model, chunk_id] = round_to_half(item.vector)
             described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
-            self._keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
+            content.keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
             content.entity_vectors |= {
                 (batch.model, chunk_id, key): round_to_twelve(vector) for key, vector in item.entity_vectors.items()
             }
@@ -307,7 +331,7 @@ class MemoryStore:
             content.models = {}
             content.calibrations = {k: c for k, c in content.calibrations.items() if k == model.fingerprint}
             content.vectors = {(m, id): v for (m, id), v in content.vectors.items() if m == model.fingerprint}
-            self._keep_entity_vectors(lambda fingerprint, *_: fingerprint == model.fingerprint)
+            content.keep_entity_vectors(lambda fingerprint, *_: fingerprint == model.fingerprint)
             self.facts.keep_models(model.fingerprint)
         content.models[model.fingerprint] = model
         content.generation += 1
@@ -373,13 +397,6 @@ class MemoryStore:
 
     def content_hashes(self) -> list[tuple[str, str, str]]:
         return [(id, document.source, document.content_hash) for id, document in self._content.documents.items()]
-
-    def imports(self) -> list[str]:
-        annotations = self._content.annotations
-        return sorted({origin for (origin, _), extraction in annotations.items() if extraction != Extraction()})
-
-    def annotations(self, origin: str) -> dict[str, Extraction]:
-        return {id: e for (by, id), e in self._content.annotations.items() if by == origin and e != Extraction()}
 
     def models(self) -> list[StoredModel]:
         return sorted(self._content.models.values(), key=lambda model: (not model.active, model.fingerprint))
@@ -478,12 +495,7 @@ class MemoryStore:
         content.chunks = {id: item for id, item in content.chunks.items() if id not in deleted}
         content.vectors = {(model, id): v for (model, id), v in content.vectors.items() if id not in deleted}
         content.annotations = {(by, id): e for (by, id), e in content.annotations.items() if id not in deleted}
-        self._keep_entity_vectors(lambda _, id, __: id not in deleted)
-
-    def _keep_entity_vectors(self, is_kept: Callable[[str, str, str], bool]) -> None:
-        """Drop the vectors of names for which `is_kept(fingerprint, chunk id, key)` is false."""
-        stored = self._content.entity_vectors
-        self._content.entity_vectors = {at: vector for at, vector in stored.items() if is_kept(*at)}
+        content.keep_entity_vectors(lambda _, id, __: id not in deleted)
 
 
 def _passes(document: DocumentInfo, where: Filter) -> bool:
