@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from federated_making import CHINESE, NOW, OWN, SHARED, fill, make_corpus, make_facts, make_question, open_on
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memory_store.store import MemoryDatabase
 from opening import open_empty
@@ -77,6 +77,7 @@ def assert_same(one, several):
 
 @pytest.mark.parametrize("kind", [MemoryDatabase, lambda: SqliteDatabase(":memory:")], ids=["memory", "sqlite"])
 @settings(max_examples=8)
+@example(seed=115360, count=3)  # the two best chunks by words are equal, and one of them is far in meaning
 @given(seed=st.integers(0, 2**32), count=st.integers(2, 4))
 def test_several_namespaces_answer_like_one_with_the_same_documents(kind, seed, count):
     """Links, facts, Chinese text, and documents that two namespaces have."""

@@ -136,7 +136,7 @@ def gate(
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
         return _rescued(verdict, rankings.get("graph"), trust=trust)
     strong = _strong(hits, vector, keyword, calibration=calibration)
-    if not covering and keyword and keyword.hits and keyword.hits[0].chunk_id not in strong:
+    if not covering and not _best_by_words(keyword) <= strong:
         covering = _covering(cover())  # far in meaning, but it may contain all words
     strong |= covering.keys()
     likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
@@ -239,6 +239,14 @@ def _strong(
         for hit in hits
         if by_cosine.get(hit.chunk_id, far) + max(0.0, by_words.get(hit.chunk_id, without)) >= _MIN_CHUNK_ODDS
     }
+
+
+def _best_by_words(keyword: Ranking | None) -> set[str]:
+    """Return the chunks with the best keyword score. Equal scores have no order."""
+    if keyword is None or not keyword.hits:
+        return set()
+    best = keyword.hits[0].score
+    return {hit.chunk_id for hit in takewhile(lambda hit: math.isclose(hit.score, best), keyword.hits)}
 
 
 def _by_curve(
