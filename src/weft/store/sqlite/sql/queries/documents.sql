@@ -283,8 +283,9 @@ CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.blo
 -- name: all_postings
 SELECT term, block, entries FROM posting WHERE namespace = :namespace;
 
+-- Ordered, because a chunk is appended to the blocks of its terms and inserted before others at their length.
 -- name: all_terms
-SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace;
+SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace ORDER BY number;
 
 -- name: set_counts
 UPDATE namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE number = :namespace;
