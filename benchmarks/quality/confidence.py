@@ -32,11 +32,10 @@ from weft.config import SearchOptions
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.rank.calibrate import fit_curve, roc_area
-from weft.rank.gate import KEYWORD_WITH_COSINE, best_scores, probability, shipped_calibration
+from weft.rank.gate import KEYWORD_WITH_COSINE, probability, shipped_calibration
 from weft.records import Calibration
-from weft.search.channels import search_channels
-from weft.search.confidence import fit_question, keep_meaningful, without_stop_words
-from weft.search.question.choose_method import CHANNELS
+from weft.search.confidence import fit_question
+from weft.search.judge import confidence_scores
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
@@ -106,9 +105,7 @@ def measure_one(engine: Engine, text: str) -> tuple[float, float]:
     query = embed_question(question, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
     options = SearchOptions(top_k=1, pool=1)
     search = SearchContext(store=engine.store, embedder=engine.embedder, options=options)
-    rankings = search_channels(query, CHANNELS["hybrid"], search)
-    meaningful = keep_meaningful(query, rankings, store=engine.store, embedder=engine.embedder)
-    cosine, share = best_scores(without_stop_words(question, meaningful, search))
+    cosine, share = confidence_scores(query, search)
     return np.nan if cosine is None else cosine, share or 0.0
 
 

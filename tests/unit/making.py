@@ -3,8 +3,11 @@
 from weft.admin.exchange_graphs import export_graph
 from weft.config import SearchOptions, SplitOptions
 from weft.index.run import index_documents
-from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, StoredModel
+from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, Query, StoredModel
 from weft.search.cite import cite
+from weft.search.draft import Draft
+from weft.search.question.choose_method import Plan
+from weft.search.question.read import read_question
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 
@@ -56,3 +59,9 @@ def stated(engine):
     """Return the relations of an engine's graph with their weights."""
     graph = export_graph(engine)
     return {(r.source, r.type, r.target): r.weight for r in graph.relations}
+
+
+def make_draft(question="what is that", /, *, vector_weight=1.0, **fields):
+    """Return the draft of a mixed answer to a question; fields that are not given are empty."""
+    query = Query(question=read_question(question), terms=(), vector=None, vector_weight=vector_weight)
+    return Draft(**{"query": query, "plan": Plan(method="mix"), **fields})

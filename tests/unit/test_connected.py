@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from weft.engine.opening.open_engine import open_engine
 from weft.records import Document, Filter, GivenFact, Hit
-from weft.search.graph.connected import Neighbours, choose_connected
+from weft.search.draft import Neighbours
+from weft.search.graph.connected import choose_connected
 from weft.search.selection import cut_hits
 from weft.testing import FakeEmbedder
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from making import adopt
+from making import adopt, make_draft
 
 from weft.config import LoadOptions, SearchOptions, SplitOptions
 from weft.index.run import index_documents
@@ -166,7 +166,7 @@ def scores_of_chunks(database, embedder, document, values):
     known = sorted(store.find_chunks(store.find_documents(Filter())[0].id), key=lambda chunk: chunk.ordinal)
     given = {known[ordinal].id: score for ordinal, score in values.items()}
     search = SearchContext(store=store, embedder=embedder, options=SearchOptions())
-    found = lead_exchanges(given, search)
+    found = lead_exchanges(make_draft("harbour", scores=given), search).scores
     return known, {chunk.ordinal: round(found[chunk.id], 6) for chunk in known if chunk.id in found}
 
 

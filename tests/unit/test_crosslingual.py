@@ -6,9 +6,9 @@ import pytest
 from making import adopt, ask, fill, sources
 
 from weft.search.channels import search_channels
-from weft.search.chunks import Chunks
 from weft.search.confidence import keep_meaningful
-from weft.search.question.choose_method import CHANNELS
+from weft.search.draft import Draft
+from weft.search.question.choose_method import Plan
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
@@ -50,8 +50,9 @@ def store(database, bilingual):
 def looked_at(store, embedder, text):
     """Return the channels that the confidence of an answer is judged by."""
     query = embed_question(read_question(text), embedder=embedder, wants_vector=True, wants_keyword=True)
-    found = search_channels(query, CHANNELS["hybrid"], SearchContext(store=store, embedder=embedder))
-    return set(keep_meaningful(query, found, chunks=Chunks(store), embedder=embedder))
+    search, plan = SearchContext(store=store, embedder=embedder), Plan(method="hybrid")
+    draft = Draft(query=query, plan=plan, complete=search_channels(query, plan.channels, search))
+    return set(keep_meaningful(draft, search).complete)
 
 
 @pytest.mark.parametrize("method", ["vector", "hybrid", "mix", "auto"])

@@ -1,13 +1,12 @@
 """Places of documents in an answer: a bound for each, and places for the best ones of each channel."""
 
 import pytest
+from making import make_draft
 
 from weft.config import SearchOptions
-from weft.records import Chunk, Hit, Query, Ranking
+from weft.records import Chunk, Hit, Ranking
 from weft.search.channels import fuse_text
-from weft.search.chunks import Chunks
 from weft.search.document_spread import add_leading_documents, find_leaders, prefer_new_documents, spread
-from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
 
 
@@ -18,20 +17,25 @@ class Shelf:
         return [Chunk(id=id, document_id=id[0], ordinal=0, heading=(), start_line=1, end_line=1, text=id) for id in ids]
 
 
-CHUNKS = Chunks(Shelf())
-
-
 def ranking(*ids, ceiling=1.0):
     hits = tuple(Hit(id, rank, 1.0 - rank / 100) for rank, id in enumerate(ids, start=1))
     return Ranking(hits=hits, ceiling=ceiling, count=100, mean=0.0, deviation=0.1)
 
 
-def query(weight=1.0):
-    return Query(question=read_question("what is that"), terms=("that",), vector=None, vector_weight=weight)
+def context(**options):
+    return SearchContext(store=Shelf(), embedder=None, options=SearchOptions(**options))
+
+
+def ids_of(hits):
+    return " ".join(hit.chunk_id for hit in hits)
 
 
 def shown(ids, *, leaders=(), top_k=6):
-    return " ".join(hit.chunk_id for hit in spread(ranking(*ids).hits, chunks=CHUNKS, top_k=top_k, leaders=leaders))
+    return ids_of(spread(make_draft(evidence=ranking(*ids).hits, leaders=leaders), context(top_k=top_k)).evidence)
+
+
+def leading(rankings, *, top_k=6, weight=1.0):
+    return find_leaders(make_draft(rankings=rankings, vector_weight=weight), context(top_k=top_k)).leaders
 
 
 def test_a_document_has_three_places_if_others_can_take_the_rest():
@@ -60,29 +64,28 @@ def test_each_channel_leads_with_a_third_of_the_places():
     """Further chunks of a document do not count."""
     rankings = {"vector": ranking("a1", "a2", "b1", "c1"), "keyword": ranking("d1", "a1", "e1")}
 
-    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=6) == ["a1", "d1", "b1"]
-    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=3) == ["a1", "d1"]
-    assert find_leaders(query(), rankings, chunks=CHUNKS, top_k=2) == []
+    assert leading(rankings) == ["a1", "d1", "b1"]
+    assert leading(rankings, top_k=3) == ["a1", "d1"]
+    assert leading(rankings, top_k=2) == []
 
 
 def test_a_channel_without_weight_leads_nothing():
     """A question in another script has meaningless cosines or meaningless words."""
     both = {"vector": ranking("a1"), "keyword": ranking("d1")}
 
-    assert find_leaders(query(weight=0.0), both, chunks=CHUNKS, top_k=6) == []
-    assert find_leaders(query(), {"vector": ranking("a1")}, chunks=CHUNKS, top_k=6) == []
-    assert find_leaders(query(), {**both, "keyword": ranking("d1", ceiling=99.0)}, chunks=CHUNKS, top_k=6) == []
+    assert not leading(both, weight=0.0)
+    assert leading({"vector": ranking("a1")}) == []
+    assert leading({**both, "keyword": ranking("d1", ceiling=99.0)}) == []
 
 
 @pytest.mark.parametrize("fusion", ["weighted", "rrf"])
 def test_the_first_of_a_channel_survive_the_fusion(fusion):
     """A pool of two keyword hits would leave no place for the best vector hit."""
-    options = SearchOptions(fusion=fusion, vector_weight=0.1, text_weight=0.9, top_k=2, pool=2)
+    search = context(fusion=fusion, vector_weight=0.1, text_weight=0.9, name_bonus=0.0, top_k=2, pool=2)
     rankings = {"vector": ranking("v1", "w1", "x1"), "keyword": ranking("k1", "l1", "m1")}
-    search = SearchContext(store=Shelf(), embedder=None, options=options)
-    fused = fuse_text(query(), rankings, search, is_single=False, rare_names={})
+    fused = fuse_text(make_draft(rankings=rankings), search).text
 
-    assert [hit.chunk_id for hit in fused] == ["k1", "l1", "v1", "w1"]
+    assert ids_of(fused) == "k1 l1 v1 w1"
     assert [hit.score for hit in fused] == sorted([hit.score for hit in fused], reverse=True)
 
 
@@ -99,9 +102,11 @@ def test_the_first_of_a_channel_survive_the_fusion(fusion):
 def test_new_documents_come_before_further_passages(scores, top_k, expected):
     """Seven of ten places, here three of four; scores fall."""
     hits = [Hit(id, rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
-    found = prefer_new_documents(hits, owners={id: id[0] for id in scores}, top_k=top_k)
+    draft = make_draft(evidence=hits, prefers_new=True)
+    found = prefer_new_documents(draft, context(top_k=top_k)).evidence
 
-    assert " ".join(hit.chunk_id for hit in found) == expected
+    assert ids_of(found) == expected
+    assert prefer_new_documents(make_draft(evidence=hits), context(top_k=top_k)).evidence == hits
     assert [hit.score for hit in found] == sorted([hit.score for hit in found], reverse=True)
 
 

@@ -1,19 +1,22 @@
 """Chunks that graph and text rank first in the mixed result."""
 
+from dataclasses import replace
+
 import pytest
+from making import make_draft
 from memory_store.store import MemoryDatabase
 
 from weft.config import SearchOptions
 from weft.engine.opening.open_engine import open_engine
+from weft.rank.gate import UNJUDGED
 from weft.records import Document, Hit
+from weft.search.draft import Walked
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound
-from weft.search.graph.connected import Neighbours
-from weft.search.graph.join import Walked
 from weft.search.graph.trust import MIN_LEADING_TRUST, TRUST_BY_MEANING
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
-from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Candidates, choose_evidence, count_dropped
+from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_evidence, count_dropped
 from weft.testing import FakeEmbedder
 
 
@@ -25,10 +28,9 @@ def hits(*ids):
     return [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
 
 
-def candidates(**parts):
-    """Return candidates of a mixed search; parts that are not given are empty."""
-    empty = {"fused": (), "kept": (), "text": hits("a"), "walked": Walked(), "neighbours": Neighbours()}
-    return Candidates(**{**empty, "prefers_new": False, **parts})
+def judged(*, kept, text=("a",)):
+    """Return a verdict that keeps these hits of the union and of the text."""
+    return replace(UNJUDGED, kept=tuple(hits(*kept)), text=tuple(hits(*text)))
 
 
 @pytest.mark.parametrize(("trust", "reason"), [(1.0, SAME_DOCUMENT), (TRUST_BY_MEANING, NOT_NAMED)])
@@ -36,16 +38,16 @@ def test_every_chunk_that_is_left_out_has_a_reason(trust, reason):
     """Counted among the first of text and of graph; a chunk both found counts once."""
     walked = Walked(found=GraphFound(hits=tuple(hits("a", "g", "h"))), trust=trust)
 
-    found = candidates(kept=hits("a", "b", "g"), walked=walked)
-    dropped = count_dropped(hits("a", "b"), found, text=hits("a", "b", "w"), search=context(top_k=3))
+    verdict = judged(kept="abg")
+    draft = make_draft(verdict=verdict, walked=walked, text=hits("a", "b", "w"), evidence=hits("a", "b"))
 
-    assert dropped == {TOO_WEAK: 2, reason: 1}
+    assert count_dropped(draft, context(top_k=3)) == {TOO_WEAK: 2, reason: 1}
 
 
 def test_what_comes_behind_was_not_asked_for():
     """Only the first `top_k` count."""
-    found = candidates(kept=hits("a"))
-    assert count_dropped(hits("a"), found, text=hits("a", "w"), search=context(top_k=1)) == {}
+    draft = make_draft(verdict=judged(kept="a"), text=hits("a", "w"), evidence=hits("a"))
+    assert count_dropped(draft, context(top_k=1)) == {}
 
 
 @pytest.fixture
@@ -115,8 +117,8 @@ def test_the_best_of_the_text_stays_first_where_the_graph_explains_little(tmp_pa
 def test_a_passage_that_the_gate_turned_down_or_the_graph_overrules_is_not_put_first(leads, kept, expected):
     """It is in the answer all the same."""
     walked = Walked(found=GraphFound(hits=tuple(hits("g"))), leads=leads)
-    found = candidates(fused=hits("g", "t"), kept=hits(*kept), text=hits("t"), walked=walked)
-    chosen = choose_evidence(found, context(top_k=2))
+    draft = make_draft(hits=hits("g", "t"), verdict=judged(kept=kept, text="t"), walked=walked)
+    chosen = choose_evidence(draft, context(top_k=2)).evidence
 
     assert [hit.chunk_id for hit in chosen] == list(expected)
     assert [hit.score for hit in chosen] == sorted([hit.score for hit in chosen], reverse=True)

@@ -5,7 +5,7 @@ from making import adopt, ask, fill, sources
 
 from weft.cli.results import explain_evidence
 from weft.records import Filter
-from weft.search.question.rare_names import MAX_HOLDERS, add_name_bonus, find_rare_names
+from weft.search.question.rare_names import MAX_HOLDERS, find_rare_names, weigh_names
 from weft.search.question.read import read_question
 
 TEXTS = {
@@ -96,7 +96,7 @@ def test_what_a_name_adds():
     """All of the bonus alone, its root where two hold it; a chunk that was missing begins behind the worst."""
     scores = {"a": 0.8, "b": 0.4, "c": -0.2}
 
-    found = add_name_bonus(scores, {"b": ("Alone",), "c": ("Two",), "d": ("Two",)}, bonus=0.5)
+    found = weigh_names(scores, {"b": ("Alone",), "c": ("Two",), "d": ("Two",)}, bonus=0.5)
 
     gain = 0.5 * 0.8
     expected = {"a": 0.8, "b": 0.4 + gain, "c": -0.2 + gain / 2**0.5, "d": -0.2 + gain / 2**0.5}
@@ -108,6 +108,6 @@ def test_without_names_nothing_changes():
     """The same objects are returned."""
     scores = {"a": 0.8}
 
-    assert add_name_bonus(scores, {}, bonus=0.3) is scores
-    assert add_name_bonus(scores, {"a": ("X",)}, bonus=0.0) is scores
-    assert add_name_bonus({}, {"a": ("X",)}, bonus=0.3) == {"a": 0.3}
+    assert weigh_names(scores, {}, bonus=0.3) is scores
+    assert weigh_names(scores, {"a": ("X",)}, bonus=0.0) is scores
+    assert weigh_names({}, {"a": ("X",)}, bonus=0.3) == {"a": 0.3}

@@ -14,12 +14,10 @@ from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.models.base import Embedder, TextKind
 from weft.rank.calibrate import Values, fit_curve, roc_area, select_typical
-from weft.rank.gate import best_scores, judge, probability, shipped_calibration
+from weft.rank.gate import judge, probability, shipped_calibration
 from weft.records import Calibration, Curve, ModelCard, Question, Status, Vector, Vectors
-from weft.search.channels import search_channels
-from weft.search.chunks import Chunks
-from weft.search.confidence import fit_question, keep_meaningful, short_question_margin, without_stop_words
-from weft.search.question.choose_method import CHANNELS
+from weft.search.confidence import fit_question, short_question_margin
+from weft.search.judge import confidence_scores
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
@@ -188,9 +186,7 @@ def _measure(
             question = read_question(text)
             query = embed_question(question, embedder=ready, wants_vector=embedder is not None, wants_keyword=True)
             search = SearchContext(store=store, embedder=embedder, options=SearchOptions(top_k=1, pool=1))
-            rankings = search_channels(query, CHANNELS["hybrid"], search)
-            meaningful = keep_meaningful(query, rankings, chunks=Chunks(store), embedder=embedder)
-            cosine, share = best_scores(without_stop_words(question, meaningful, search))
+            cosine, share = confidence_scores(query, search)
             probes.append(_Probe(question=question, is_own=len(probes) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
     return probes

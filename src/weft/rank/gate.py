@@ -96,6 +96,10 @@ class Verdict:
     """Relevant chunks of the text channels alone."""
 
 
+UNJUDGED = Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NO_CHUNK)
+"""Verdict without a hit."""
+
+
 def shipped_calibration(card: ModelCard | None) -> Calibration:
     """Return the calibration shipped with an embedder; None stands for keyword search only."""
     cosine = Curve(middle=card.floor, slope=card.slope) if card else Curve(middle=0.0, slope=0.0)
@@ -121,7 +125,7 @@ def gate(
     content words in each chunk; it is called below `MIN_OK_CONFIDENCE`, or if the best keyword hit seems irrelevant.
     """
     if not hits:
-        return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NO_CHUNK)
+        return UNJUDGED
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     if not vector and not keyword:
         verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
@@ -168,6 +172,12 @@ def keep_all(verdict: Verdict, hits: Sequence[Hit], *, text: Sequence[Hit]) -> V
     """Return the verdict with every hit kept, at the same confidence; `no_match` with hits becomes `low_confidence`."""
     status = "low_confidence" if hits and verdict.status == "no_match" else verdict.status
     return replace(verdict, status=status, kept=tuple(hits), rejected=(), text=tuple(text))
+
+
+def doubt(verdict: Verdict, reason: str) -> Verdict:
+    """Return the verdict with low confidence, for a reason."""
+    confidence = min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01)
+    return replace(verdict, status="low_confidence", confidence=confidence, reason=reason)
 
 
 def best_scores(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order, round_cosines
 from weft.records import Hit, Query, Ranking
-from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms
-from weft.search.question.rare_names import add_name_bonus
+from weft.search.corrections import correct
+from weft.search.draft import Draft
+from weft.search.question.choose_method import Plan
 from weft.search.search_context import SearchContext
-from weft.search.writing_systems import keep_supported
 
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
@@ -30,30 +30,17 @@ Chosen on one half of the questions of LongMemEval; the other half and real fold
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rankings:
-    """The rankings of the text channels, by channel."""
-
-    complete: Mapping[str, Ranking] = field(default_factory=dict)
-    """Complete rankings of the channels; the confidence is computed from these."""
-    kept: Mapping[str, Ranking] = field(default_factory=dict)
-    """Rankings without chunks below `search.min_score`; the answer is chosen from these."""
-
-
-def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) -> Rankings:
+def ask_channels(query: Query, plan: Plan, search: SearchContext) -> Draft:
     """Return the rankings of the text channels. A channel without input, such as no vector, is left out."""
-    found = search_channels(query, channels, search)
+    found = search_channels(query, plan.channels, search)
     leading = [hit.chunk_id for ranking in found.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
-    search.chunks.read(leading)  # at once, because the rules that follow read them one after another
-    if search.embedder and query.vector_weight and "vector" in found:
-        found["vector"] = keep_supported(found["vector"], chunks=search.chunks, card=search.embedder.card)
+    search.chunks.read(leading)  # at once, because the corrections read them one after another
+    draft = correct("rankings", Draft(query=query, plan=plan, rankings=found, complete=found), search)
     kept = {
         channel: _drop_below(ranking, search.options.min_score) if channel == "vector" else ranking
-        for channel, ranking in found.items()
+        for channel, ranking in draft.rankings.items()
     }
-    if len(kept) > 1:
-        kept["keyword"] = rank_content_terms(query, kept["keyword"], search)
-    return Rankings(complete=found, kept=kept)
+    return replace(draft, rankings=kept)
 
 
 def search_channels(query: Query, channels: frozenset[str], search: SearchContext) -> dict[str, Ranking]:
@@ -70,34 +57,27 @@ def search_channels(query: Query, channels: frozenset[str], search: SearchContex
     return {**by_vector, **by_keyword}
 
 
-def fuse_text(
-    query: Query,
-    rankings: Mapping[str, Ranking],
-    search: SearchContext,
-    *,
-    is_single: bool,
-    rare_names: Mapping[str, tuple[str, ...]],
-) -> list[Hit]:
+def fuse_text(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the fused ranking of the text channels, best first; chunks with rare names get a bonus.
+    Return the draft with the fused ranking of the text channels, best first.
 
-    With `is_single`, the method has one channel, and its scores are returned unchanged.
+    If the method has one channel, its scores stay unchanged.
     """
-    options = search.options
-    if is_single:
-        return [hit for ranking in rankings.values() for hit in ranking.hits][: search.pool_size]
+    options, rankings = search.options, draft.rankings
+    if len(draft.plan.channels) == 1:
+        return replace(draft, text=[hit for ranking in rankings.values() for hit in ranking.hits][: search.pool_size])
     covered = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
     vector_weight, keyword_weight = _channel_weights(rankings, search)
-    weights = {"vector": vector_weight * query.vector_weight, "keyword": keyword_weight * covered}
+    weights = {"vector": vector_weight * draft.query.vector_weight, "keyword": keyword_weight * covered}
     if not any(weights[channel] for channel in rankings):  # the only channels left have weight 0: use them anyway
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
-        return _cut(order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)), rankings, search)
-    background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
-    scores = fuse_weighted(rankings, weights=weights, background=background)
-    with_names = add_name_bonus(scores, rare_names, bonus=options.name_bonus)
-    timed = add_time_bonus(with_names, query, search)
-    return _cut(order(lead_exchanges(timed, search)), rankings, search)
+        draft = replace(draft, scores=fuse_reciprocal(rankings, weights=weights, k=options.rrf_k))
+    else:
+        background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
+        scores = fuse_weighted(rankings, weights=weights, background=background)
+        draft = correct("scores", replace(draft, scores=scores), search)
+    return replace(draft, text=_cut(order(draft.scores), rankings, search))
 
 
 def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchContext) -> list[Hit]:

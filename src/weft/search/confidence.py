@@ -9,9 +9,10 @@ from dataclasses import replace
 from weft.extract.names import words
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
-from weft.rank.gate import FULL_COVERAGE_CONFIDENCE, Verdict, shipped_calibration
-from weft.records import Calibration, Hit, Query, Question, Ranking
+from weft.rank.gate import FULL_COVERAGE_CONFIDENCE, shipped_calibration
+from weft.records import Calibration, Hit, Question, Ranking
 from weft.search.chunks import Chunks
+from weft.search.draft import Draft
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
@@ -61,38 +62,33 @@ def short_question_margin(question: Question) -> float:
     return SHORT_QUESTION_SHARE * (1 / math.sqrt(count) - 1 / math.sqrt(usual))
 
 
-def without_stop_words(
-    question: Question, rankings: Mapping[str, Ranking], search: SearchContext
-) -> dict[str, Ranking]:
+def drop_stop_words(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the rankings, with a keyword ranking by content terms if there is no vector ranking.
+    Return the draft with a keyword ranking by content terms for the confidence if there is no vector ranking.
 
     Without cosines the keyword score decides alone, and stop words of a foreign question match everywhere.
     """
-    keyword = rankings.get("keyword")
-    if (
-        "vector" in rankings
-        or keyword is None
-        or not keyword.hits
-        or question.is_unspaced
-        or set(question.content_terms) == set(question.terms)
-    ):
-        return dict(rankings)
+    question, keyword = draft.query.question, draft.complete.get("keyword")
+    is_plain = question.is_unspaced or set(question.content_terms) == set(question.terms)
+    if "vector" in draft.complete or keyword is None or not keyword.hits or is_plain:
+        return draft
     found = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
-    return {**rankings, "keyword": found}
+    return replace(draft, complete={**draft.complete, "keyword": found})
 
 
-def confirm_title(verdict: Verdict, question: Question, search: SearchContext) -> Verdict:
+def confirm_title(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return `ok` for a question of stop words or single letters if one of the best chunks has it as title or heading.
+    Return the draft with `ok` for a question of stop words or single letters that is the title of one of the best hits.
 
     Scores say nothing about such a question, but `C` may be the title of a page.
     """
+    verdict, question = draft.verdict, draft.query.question
     if question.content_terms or not verdict.kept or not question.words:
-        return verdict
+        return draft
     if not is_heading(verdict.kept, question, search):
-        return verdict
-    return replace(verdict, status="ok", confidence=max(verdict.confidence, FULL_COVERAGE_CONFIDENCE), reason="")
+        return draft
+    confidence = max(verdict.confidence, FULL_COVERAGE_CONFIDENCE)
+    return replace(draft, verdict=replace(verdict, status="ok", confidence=confidence, reason=""))
 
 
 def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -> bool:
@@ -104,36 +100,31 @@ def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -
     return any([word.text for word in words(heading)] == wanted for heading in headings)
 
 
-def keep_meaningful(
-    query: Query, rankings: Mapping[str, Ranking], *, chunks: Chunks, embedder: Embedder | None
-) -> dict[str, Ranking]:
+def keep_meaningful(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the rankings whose scores are meaningful for this question.
+    Return the draft with the rankings whose scores are meaningful for the confidence.
 
     | ranking | meaningless if |
     | --- | --- |
     | vector, keyword | the question consists of stop words; a keyword ranking without hits means that none occurs |
     | vector | there is no embedder, or it is degraded, or its cosines in the question's script are meaningless |
     | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
-
     """
+    query, embedder, meaningless = draft.query, search.embedder, set[str]()
+    vector, keyword = draft.complete.get("vector"), draft.complete.get("keyword")
     if not query.question.content_terms:
-        return {
-            channel: ranking
-            for channel, ranking in rankings.items()
-            if channel == "graph" or (channel == "keyword" and not ranking.hits)
-        }
-    if embedder is None or query.vector_weight == 0 or embedder.card.degraded or _is_weak(query.question, embedder):
-        return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
-    vector, keyword = rankings.get("vector"), rankings.get("keyword")
-    words_cannot_match = False
-    if vector and vector.hits and keyword and coverage(keyword) < 1:
-        closest = (scripts(chunk.text) for chunk in chunks.read([vector.hits[0].chunk_id]).values())
-        words_cannot_match = any(
+        meaningless = {"vector", "keyword"} if keyword and keyword.hits else {"vector"}
+    elif embedder is None or not query.vector_weight or embedder.card.degraded or _is_weak(query.question, embedder):
+        meaningless = {"vector"}
+    elif vector and vector.hits and keyword and coverage(keyword) < 1:
+        closest = (scripts(chunk.text) for chunk in search.chunks.read([vector.hits[0].chunk_id]).values())
+        if any(
             embedder_weight(found, card=embedder.card)[0] and _differ(query.question.scripts, found)
             for found in closest
-        )
-    return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not words_cannot_match}
+        ):
+            meaningless = {"keyword"}
+    kept = {channel: ranking for channel, ranking in draft.complete.items() if channel not in meaningless}
+    return replace(draft, complete=kept)
 
 
 def measure_coverage(question: Question, keyword: Ranking | None, *, chunks: Chunks) -> dict[str, float]:

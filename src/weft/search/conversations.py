@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from weft.records import Chunk, Query, Ranking, TimeLimits, to_microseconds
+from weft.records import Chunk, TimeLimits, to_microseconds
+from weft.search.draft import Draft
 from weft.search.question.time_words import find_order, find_time
 from weft.search.search_context import SearchContext
 from weft.text.exchanges import first_line
@@ -45,24 +47,27 @@ ANSWER_PENALTY = 0.4
 _DAY_MICROSECONDS = 86_400_000_000
 
 
-def rank_content_terms(query: Query, keyword: Ranking, search: SearchContext) -> Ranking:
-    """Return the keyword ranking without stop words if most of the best chunks are of conversations."""
-    question = query.question
-    if question.is_unspaced or not question.content_terms or len(question.content_terms) == len(question.terms):
-        return keyword
+def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with keywords ranked without stop words if most of the best chunks are of conversations."""
+    question, keyword = draft.query.question, draft.rankings.get("keyword")
+    is_plain = question.is_unspaced or len(question.content_terms) == len(question.terms)
+    if keyword is None or len(draft.rankings) < 2 or is_plain or not question.content_terms:
+        return draft
     best = search.chunks.read([hit.chunk_id for hit in keyword.hits[:MAX_COMPARED_HITS]]).values()
     if 2 * sum(chunk.start_time is not None for chunk in best) <= len(best):
-        return keyword
-    return search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
+        return draft
+    keyword = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
+    return replace(draft, rankings={**draft.rankings, "keyword": keyword})
 
 
-def add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchContext) -> Mapping[str, float]:
-    """Return scores with the bonus for chunks close to the time of the question, or to the time that it names."""
+def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with a bonus for chunks close to the time of the question, or to the time that it names."""
+    scores = draft.scores
     if search.at is None or not scores:
-        return scores
-    asked, text = search.where.before or search.at, query.question.text
+        return draft
+    asked, text = search.where.before or search.at, draft.query.question.text
     if not _has_exchanges(scores, search):
-        return scores
+        return draft
     timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
     best = max(map(abs, scores.values())) or 1.0
     strong = [chunk for id, chunk in timed.items() if scores[id] >= MIN_ANCHOR_SHARE * best]
@@ -77,17 +82,18 @@ def add_time_bonus(scores: Mapping[str, float], query: Query, search: SearchCont
             for id, chunk in timed.items()
             if named.overlaps(chunk.start_time, chunk.end_time)
         }
-    return {**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}}
+    return replace(draft, scores={**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}})
 
 
-def lead_exchanges(scores: Mapping[str, float], search: SearchContext) -> Mapping[str, float]:
+def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return scores in which the question of a long exchange has the best score of its chunks, and its answer a lower one.
+    Return the draft with the best score of a long exchange at its question, and lower ones at its answer.
 
     Parts of an answer whose question was not found keep their scores.
     """
+    scores = draft.scores
     if not _has_exchanges(scores, search):
-        return scores
+        return draft
     chunks = search.chunks.read(list(scores)).values()
     timed = sorted((c for c in chunks if c.start_time is not None), key=lambda c: (c.document_id, c.ordinal))
     penalty = ANSWER_PENALTY * max(map(abs, scores.values()), default=0.0)
@@ -99,7 +105,7 @@ def lead_exchanges(scores: Mapping[str, float], search: SearchContext) -> Mappin
         elif opening and opening.document_id == chunk.document_id and (first_line(opening.text),) == chunk.heading:
             changed[opening.id] = max(changed.get(opening.id, scores[opening.id]), scores[chunk.id])
             changed[chunk.id] = scores[chunk.id] - penalty
-    return {**scores, **changed} if changed else scores
+    return replace(draft, scores={**scores, **changed})
 
 
 def _has_exchanges(scores: Mapping[str, float], search: SearchContext) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
+from weft.rank.boost import put_first
 from weft.rank.fuse import coverage
-from weft.records import Hit, Query, Ranking
+from weft.records import Hit
 from weft.search.chunks import Chunks
+from weft.search.draft import Draft
+from weft.search.search_context import SearchContext
 
 MAX_PER_DOCUMENT = 3
 """Text hits of one document in an answer, as long as other documents have relevant ones."""
@@ -23,6 +27,9 @@ Chosen in `benchmarks/real/connected.py`: with eight, questions about one docume
 LEADING_SHARE = 3
 """One of this many places belongs to the best documents of each text channel (decision 0007)."""
 
+MAX_RIVAL_SHARE = 0.9
+"""Share of the best text score from which a hit of another document makes the first place unclear."""
+
 
 def read_owners(hits: Sequence[Hit], *, chunks: Chunks) -> dict[str, str]:
     """Return the document id of each hit, by chunk id."""
@@ -30,9 +37,32 @@ def read_owners(hits: Sequence[Hit], *, chunks: Chunks) -> dict[str, str]:
     return {id: chunk.document_id for id, chunk in known.items()}
 
 
-def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_k: int) -> list[Hit]:
+def put_clear_first(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the hits with the best ones of the first documents before further ones of these documents.
+    Return the draft with the best text hit first, unless the graph determines the order.
+
+    In a mixed search a graph hit that may lead stays first, unless the best text hit is clearly the best.
+    """
+    walked, text = draft.walked, draft.verdict.text
+    is_clear = (
+        not walked.decides and draft.prefers_new and _is_clear(text, read_owners(draft.evidence, chunks=search.chunks))
+    )
+    likely = {hit.chunk_id for hit in draft.verdict.kept}
+    if not text or text[0].chunk_id not in likely or (walked.leads and not is_clear):
+        return draft
+    return replace(draft, evidence=put_first(draft.evidence, text[0].chunk_id))
+
+
+def _is_clear(text: Sequence[Hit], owners: Mapping[str, str]) -> bool:
+    """Return True if no hit of another document comes near the best text hit."""
+    first = owners.get(text[0].chunk_id) if text else None
+    other = next((hit for hit in text if owners.get(hit.chunk_id, first) != first), None)
+    return other is None or other.score < MAX_RIVAL_SHARE * text[0].score
+
+
+def prefer_new_documents(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft with the best hits of the first documents before further ones of these documents.
 
     Seven of ten places belong to documents that are not shown yet, so the other places go to the best further hits. The
     order of the documents stays. A hit below the average, whose score is not positive, gets no such place. The scores
@@ -42,19 +72,22 @@ def prefer_new_documents(hits: Sequence[Hit], *, owners: Mapping[str, str], top_
         A1 1.00   A2 0.96   B1 0.90   A3 0.90   C1 0.80   D1 0.72    →
         A1 1.00   B1 0.90   C1 0.80   A2 0.80   A3 0.75   D1 0.60
     """
-    places, seen = -(-NEW_DOCUMENT_TENTHS * top_k // 10), set[str]()
+    if not draft.prefers_new:
+        return draft
+    places, seen = -(-NEW_DOCUMENT_TENTHS * search.options.top_k // 10), set[str]()
+    owners = read_owners(draft.evidence, chunks=search.chunks)
     first, others = list[Hit](), list[Hit]()
-    for hit in hits:
+    for hit in draft.evidence:
         owner = owners.get(hit.chunk_id, hit.chunk_id)
         is_new = not first or (owner not in seen and len(first) < places and hit.score > 0)
         (first if is_new else others).append(hit)
         if is_new:
             seen.add(owner)
-    if not others or others[0].score <= first[-1].score:
-        return [*first, *others]
-    last, best = first[-1].score, others[0].score
-    factor = last / best if last > 0 else 1.0
-    return [*first, *(Hit(id, rank, min(last, score * factor)) for id, rank, score in others)]
+    if others and others[0].score > first[-1].score:
+        last, best = first[-1].score, others[0].score
+        factor = last / best if last > 0 else 1.0
+        others = [Hit(id, rank, min(last, score * factor)) for id, rank, score in others]
+    return replace(draft, evidence=[*first, *others])
 
 
 def add_leading_documents(
@@ -83,13 +116,16 @@ def add_leading_documents(
     return [hit for hit in hits if hit.chunk_id in ids]
 
 
-def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int, leaders: Collection[str] = ()) -> list[Hit]:
+def spread(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return `top_k` hits in their order, at most `MAX_PER_DOCUMENT` of each document if others can take their places.
+    Return the draft with `top_k` text hits, at most `MAX_PER_DOCUMENT` of each document if others can take its places.
 
     Without this bound a long document can take every place, and the answer may be in the next one. Documents of
-    `leaders`, which are chunk ids, get a place if one of these chunks is among the hits.
+    `leaders` get a place if one of these chunks is among the hits. If new documents come first, nothing changes.
     """
+    if draft.prefers_new:
+        return draft
+    hits, chunks, top_k = draft.evidence, search.chunks, search.options.top_k
     taken, chosen, surplus = Counter[str](), list[Hit](), list[Hit]()
     for start in range(0, len(hits), top_k):
         batch = hits[start : start + top_k]
@@ -103,28 +139,29 @@ def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int, leaders: Collecti
     ids = [hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]]
     if len(ids) == top_k:
         present = {hit.chunk_id for hit in hits}
-        ids = _add_leaders(ids, [id for id in leaders if id in present], chunks=chunks)
-    return [hit for hit in hits if hit.chunk_id in ids]
+        ids = _add_leaders(ids, [id for id in draft.leaders if id in present], chunks=chunks)
+    return replace(draft, evidence=[hit for hit in hits if hit.chunk_id in ids])
 
 
-def find_leaders(query: Query, rankings: Mapping[str, Ranking], *, chunks: Chunks, top_k: int) -> list[str]:
+def find_leaders(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the best chunks of the first documents of each text channel, best documents first.
+    Return the draft with the best chunks of the first documents of each text channel, best documents first.
 
     The fused score of a chunk that one channel does not find is low, even if it is the best one of the other channel.
     There are no leaders if a channel was not searched or has no weight: then one channel determines the order.
     """
-    vector, keyword = rankings.get("vector"), rankings.get("keyword")
-    if not vector or not keyword or not query.vector_weight or coverage(keyword) < 1:
-        return []
+    vector, keyword = draft.rankings.get("vector"), draft.rankings.get("keyword")
+    if not vector or not keyword or not draft.query.vector_weight or coverage(keyword) < 1 or draft.is_reranked:
+        return draft
+    top_k = search.options.top_k
     found = []
     for ranking in (vector, keyword):
-        known = chunks.read([hit.chunk_id for hit in ranking.hits[:top_k]])
+        known = search.chunks.read([hit.chunk_id for hit in ranking.hits[:top_k]])
         best: dict[str, str] = {}
         for id, chunk in known.items():
             best.setdefault(chunk.document_id, id)
         found.append(list(best.values())[: top_k // LEADING_SHARE])
-    return list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id))
+    return replace(draft, leaders=list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id)))
 
 
 def _add_leaders(ids: Sequence[str], leaders: Sequence[str], *, chunks: Chunks) -> list[str]:

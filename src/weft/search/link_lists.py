@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from weft.rank.fuse import order
 from weft.records import Hit
+from weft.search.draft import Draft
 from weft.search.search_context import SearchContext
 from weft.text.link_share import is_link_list
 
@@ -19,16 +21,13 @@ MAX_CHECKED_HITS = 20
 """Number of best hits whose text is checked."""
 
 
-def demote_link_lists(rankings: Sequence[Sequence[Hit]], search: SearchContext) -> list[list[Hit]]:
-    """Return rankings with the scores of lists of links and headings reduced, best first. Others keep their scores."""
-    ids = dict.fromkeys(hit.chunk_id for hits in rankings for hit in hits[:MAX_CHECKED_HITS])
+def demote_link_lists(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with reduced scores of lists of links and headings. Other hits keep their scores."""
+    ids = dict.fromkeys(hit.chunk_id for hits in (draft.text, draft.hits) for hit in hits[:MAX_CHECKED_HITS])
     chunks = search.chunks.read(list(ids))
     lists = {id for id, chunk in chunks.items() if is_link_list(chunk.text, min_share=MIN_LINK_SHARE)}
-    return [_demote(hits, lists) for hits in rankings]
+    return replace(draft, text=_demote(draft.text, lists), hits=_demote(draft.hits, lists)) if lists else draft
 
 
 def _demote(hits: Sequence[Hit], lists: Collection[str]) -> list[Hit]:
-    if not lists:
-        return list(hits)
-    scores = {id: score * LIST_FACTOR if id in lists and score > 0 else score for id, _, score in hits}
-    return order(scores)
+    return order({id: score * LIST_FACTOR if id in lists and score > 0 else score for id, _, score in hits})

@@ -11,9 +11,10 @@ from weft.errors import ModelError
 from weft.models.base import Reranker
 from weft.rank.rerank import blend_rerank
 from weft.records import Evidence, Question, RerankedHit, Reranking
+from weft.search.draft import Draft
 from weft.search.graph.join import add_graph
 from weft.search.search_context import SearchContext
-from weft.search.selection import Selection, add_connected, choose_evidence
+from weft.search.selection import add_connected, choose_evidence
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +41,10 @@ class Opinion:
         return (note,) if self.about.is_failed else ()
 
 
-def read_pool(selection: Selection, search: SearchContext) -> dict[str, str]:
+def read_pool(draft: Draft, search: SearchContext) -> dict[str, str]:
     """Return the texts of the first `rerank.pool` chunks by chunk id, each with title and headings."""
     store, size = search.store, search.rerank.pool
-    chunks = store.chunks([hit.chunk_id for hit in selection.pool()[:size]]) if selection.hits else []
+    chunks = store.chunks([hit.chunk_id for hit in draft.pool()[:size]]) if draft.evidence else []
     ids = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     titles = {document.id: document.title for document in store.documents(ids)}
     return {
@@ -71,40 +72,37 @@ def ask_reranker(
     return Opinion(about=Reranking(model=reranker.name, count=len(texts)), scores=by_id)
 
 
-def reselect(selection: Selection, opinion: Opinion, search: SearchContext) -> Selection:
+def reselect(draft: Draft, opinion: Opinion, search: SearchContext) -> Draft:
     """
-    Return a new selection: text hits in the order of the blended scores, fused with the graph as before.
+    Return the draft with text hits in the order of the blended scores, fused with the graph as before.
 
     Hits that the graph added stay in the answer. Without scores the selection is unchanged.
-
     """
     if not opinion.scores:
-        return selection
-    found = selection.found
-    blended = blend_rerank(found.text, scores=opinion.scores, weight=search.rerank.weight)
-    fused = add_graph(blended, found.walked, rrf_k=search.options.rrf_k, options=search.graph)
-    kept, text = ({hit.chunk_id for hit in hits} for hits in (found.kept, found.text))
-    found = replace(
-        found,
-        fused=fused,
-        kept=[hit for hit in fused if hit.chunk_id in kept],
-        text=[hit for hit in blended if hit.chunk_id in text],
-        leaders=(),
-        prefers_new=False,  # the reranker determines the order
+        return draft
+    verdict = draft.verdict
+    blended = blend_rerank(verdict.text, scores=opinion.scores, weight=search.rerank.weight)
+    fused = add_graph(blended, draft.walked, rrf_k=search.options.rrf_k, options=search.graph)
+    kept, text = ({hit.chunk_id for hit in hits} for hits in (verdict.kept, verdict.text))
+    verdict = replace(
+        verdict,
+        kept=tuple(hit for hit in fused if hit.chunk_id in kept),
+        text=tuple(hit for hit in blended if hit.chunk_id in text),
     )
-    hits, connected = add_connected(choose_evidence(found, search), found, search)
-    overtaken = {hit.chunk_id for hit in selection.hits} - {hit.chunk_id for hit in hits}
-    dropped = Counter(selection.dropped)
+    ordered = replace(draft, hits=fused, verdict=verdict, leaders=(), is_reranked=True)
+    chosen = add_connected(choose_evidence(ordered, search), search)
+    overtaken = {hit.chunk_id for hit in draft.evidence} - {hit.chunk_id for hit in chosen.evidence}
+    dropped = Counter(draft.dropped)
     if overtaken:
         dropped[OVERTAKEN] += len(overtaken)
-    return replace(selection, hits=hits, connected=connected, dropped=dict(dropped))
+    return replace(draft, evidence=chosen.evidence, connected=chosen.connected, dropped=dict(dropped))
 
 
-def mark_reranked(evidence: Sequence[Evidence], selection: Selection, opinion: Opinion | None) -> list[Evidence]:
+def mark_reranked(evidence: Sequence[Evidence], draft: Draft, opinion: Opinion | None) -> list[Evidence]:
     """Return the evidence, each piece with its former rank and the reranker's score; stated neighbours have neither."""
     if opinion is None or not opinion.scores:
         return list(evidence)
-    ranks = {hit.chunk_id: rank for rank, hit in enumerate(selection.pool(), start=1)}
+    ranks = {hit.chunk_id: rank for rank, hit in enumerate(draft.pool(), start=1)}
     return [
         replace(piece, rerank=RerankedHit(former_rank=rank, score=opinion.scores.get(piece.chunk.id)))
         if (rank := ranks.get(piece.chunk.id))

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from weft.rank.gate import Verdict
-from weft.records import ChannelHit, Evidence, Filter, Hit, Query, Ranking, Rejected, Result, Status
+from weft.records import ChannelHit, Evidence, Filter, Hit, Ranking, Rejected, Result, Status
 from weft.search.chunks import Chunks
 from weft.search.cite import cite, find_hidden_prefix
+from weft.search.draft import Draft
 from weft.search.graph.channel import Explain
 from weft.search.graph.connected import explain_hits
-from weft.search.graph.join import Joined
-from weft.search.question.choose_method import Plan
 from weft.search.rerank import Opinion, mark_reranked
 from weft.search.search_context import SearchContext
-from weft.search.selection import Selection
 from weft.store.base import StoreReader
 
 EMPTY = "namespace {!r} is empty: nothing has been indexed"
@@ -23,35 +20,26 @@ FILTERED = "no document passes the filter"
 NO_TERMS = "nothing to search for: the question has no letter, digit or indexed symbol"
 
 
-def build_result(
-    query: Query,
-    plan: Plan,
-    joined: Joined,
-    verdict: Verdict,
-    selection: Selection,
-    search: SearchContext,
-    *,
-    opinion: Opinion | None = None,
-) -> Result:
+def build_result(draft: Draft, search: SearchContext, *, opinion: Opinion | None = None) -> Result:
     """Return the result: the texts of the selected hits, and the reasons for their ranks."""
-    store, walked = search.store, joined.walked
+    store, query, plan, verdict, walked = search.store, draft.query, draft.plan, draft.verdict, draft.walked
     with search.stopwatch.stage("read"):
         found = read_evidence(
-            [*selection.hits, *selection.connected],
-            joined.rankings,
+            [*draft.evidence, *draft.connected],
+            draft.rankings,
             store=store,
-            explain=explain_hits(walked, selection.found.neighbours),
-            rare_names=joined.rare_names,
+            explain=explain_hits(walked, draft.neighbours),
+            rare_names=draft.rare_names,
             chunks=search.chunks,
         )
-        linked = {hit.chunk_id for hit in selection.connected}
-        evidence = mark_reranked([piece for piece in found if piece.chunk.id not in linked], selection, opinion)
+        linked = {hit.chunk_id for hit in draft.connected}
+        evidence = mark_reranked([piece for piece in found if piece.chunk.id not in linked], draft, opinion)
         connected = tuple(piece for piece in found if piece.chunk.id in linked)
-        rejected = _read_rejected(verdict, joined.rankings, search) if query.terms else None
-    degraded = _degraded(query, joined)
+        rejected = _read_rejected(draft, search) if query.terms else None
+    degraded = _degraded(draft)
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
-    notes = (*plan.notes, *query.notes, *_notes(query, joined, verdict, search, opinion=opinion))
+    notes = (*plan.notes, *query.notes, *_notes(draft, search, opinion=opinion))
     return Result(
         query=query.question.text,
         method=plan.method,
@@ -63,11 +51,9 @@ def build_result(
         rejected=rejected,
         notes=(EMPTY.format(store.namespace),) if is_empty else notes,
         degraded="" if is_empty else degraded,
-        dropped=selection.dropped,
-        graph=walked.context([*evidence, *connected], relations=joined.relations)
-        if joined.relations is not None
-        else None,
-        counts={channel: len(ranking.hits) for channel, ranking in joined.rankings.items()},
+        dropped=draft.dropped,
+        graph=walked.context([*evidence, *connected], relations=draft.relations) if draft.relations else None,
+        counts={channel: len(ranking.hits) for channel, ranking in draft.rankings.items()},
         timings=search.stopwatch.spent,
         choice=plan.choice,
         rerank=opinion.about if opinion else None,
@@ -112,35 +98,35 @@ def read_evidence(
     ]
 
 
-def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], search: SearchContext) -> Rejected | None:
+def _read_rejected(draft: Draft, search: SearchContext) -> Rejected | None:
     """Return the best rejected chunk if nothing was kept."""
+    verdict = draft.verdict
     if verdict.kept:
         return None
-    evidence = read_evidence(verdict.rejected[:1], rankings, store=search.store, chunks=search.chunks)
+    evidence = read_evidence(verdict.rejected[:1], draft.rankings, store=search.store, chunks=search.chunks)
     if not evidence:
         return None
     return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)
 
 
-def _degraded(query: Query, joined: Joined) -> str:
+def _degraded(draft: Draft) -> str:
     """Return a note about an unavailable model and the channels that were searched; empty if none was unavailable."""
+    query = draft.query
     if not query.degraded or query.vector is not None:
-        return query.degraded or joined.walked.found.degraded
-    is_walked = joined.relations is not None and not joined.walked.skipped
+        return query.degraded or draft.walked.found.degraded
+    is_walked = draft.relations is not None and not draft.walked.skipped
     searched = "keywords and the graph were" if is_walked else "keywords were"
     return f"only {searched} searched: {query.degraded}"
 
 
-def _notes(
-    query: Query, joined: Joined, verdict: Verdict, search: SearchContext, *, opinion: Opinion | None
-) -> Iterator[str]:
-    where, skipped = search.where, joined.walked.skipped
+def _notes(draft: Draft, search: SearchContext, *, opinion: Opinion | None) -> Iterator[str]:
+    where, verdict, skipped = search.where, draft.verdict, draft.walked.skipped
     if where and not verdict.kept and not search.store.find_documents(where, limit=1):
         yield FILTERED
         return
-    if not query.terms:
+    if not draft.query.terms:
         yield NO_TERMS
     elif verdict.reason and verdict.status != "ok":
-        is_graph_alone = skipped and set(joined.rankings) <= {"graph"}
+        is_graph_alone = skipped and set(draft.rankings) <= {"graph"}
         yield f"{verdict.reason}: {skipped}" if is_graph_alone else verdict.reason
     yield from opinion.notes if opinion else ()

@@ -1,10 +1,11 @@
 """
 Read path: ranked and explained evidence for a question.
 
-    text ─read─→ Question ─choose─→ Plan ─embed─→ Query ─ask channels─→ Rankings ─join graph─→ Joined
-         ─judge─→ Verdict ─connect─→ Neighbours ─select─→ Selection ─(rerank)─→ Selection ─build─→ Result
+    text ─read─→ Question ─choose─→ Plan ─embed─→ Query ─ask channels─→ Draft ─join graph─→ Draft ─judge─→ Draft
+         ─find neighbours─→ Draft ─select─→ Draft ─(rerank)─→ Draft ─build─→ Result
 
-Every stage takes the results of earlier stages and the `SearchContext`. Each stage is timed under its own name.
+Every stage takes the draft of the answer and the `SearchContext`, and fills some fields of the draft. Between the
+stages, `corrections.py` changes it. Each stage is timed under its own name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 from weft.records import Query, Question, Result
 from weft.search.channels import ask_channels
-from weft.search.graph.connected import Neighbours, find_neighbours
+from weft.search.graph.connected import find_neighbours
 from weft.search.graph.join import join_graph
 from weft.search.judge import judge
 from weft.search.question.choose_method import Plan, choose_method
@@ -40,22 +41,18 @@ def find(text: str, search: SearchContext) -> Result:
     plan = choose_method(question, search)
     query = _embed(question, plan, search)
     with store.reading():
-        rankings = ask_channels(query, plan.channels, search)
-        joined = join_graph(query, plan, rankings, search)
-        answer = None if joined.walked.cited is not None else ask_relations(question, plan, search)
-        verdict = confirm_relations(judge(query, joined, search), answer)
-        neighbours = find_neighbours(query, joined, search) if verdict.kept else Neighbours()
-        selection = select_hits(query, joined, verdict, neighbours, search)
+        draft = join_graph(ask_channels(query, plan, search), search)
+        answer = None if draft.is_cited else ask_relations(question, plan, search)
+        draft = judge(draft, search)
+        draft = replace(draft, verdict=confirm_relations(draft.verdict, answer))
+        draft = select_hits(find_neighbours(draft, search), search)
         if reranker is None:
-            result = build_result(query, plan, joined, verdict, selection, search)
-            return replace(add_answer(result, answer), query=asked.text)
-        texts = read_pool(selection, search)
-    is_cited = joined.walked.cited is not None
-    opinion = ask_reranker(question, texts, search, reranker=reranker, is_cited=is_cited)
+            return replace(add_answer(build_result(draft, search), answer), query=asked.text)
+        texts = read_pool(draft, search)
+    opinion = ask_reranker(question, texts, search, reranker=reranker, is_cited=draft.is_cited)
     with store.reading():
         reopened = replace(search)  # the chunks of the first transaction may be outdated
-        selection = reselect(selection, opinion, reopened)
-        result = build_result(query, plan, joined, verdict, selection, reopened, opinion=opinion)
+        result = build_result(reselect(draft, opinion, reopened), reopened, opinion=opinion)
         return replace(add_answer(result, answer), query=asked.text)
 
 

@@ -44,6 +44,8 @@ class SearchContext:
     """Time at which facts must be valid to count as relations; None to use relations of documents only."""
     reranker: Reranker | None = None
     rerank: RerankOptions = field(default_factory=RerankOptions)
+    without: frozenset[str] = frozenset()
+    """Names of corrections to leave out, to measure their effect."""
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     chunks: Chunks = field(init=False)
     """Cache of chunks from one state of the store; `replace` creates an empty one."""

@@ -6,12 +6,14 @@ The vector of a text in an unsupported script is noise. Such chunks lie close to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from weft.rank.fuse import number_hits
-from weft.records import Hit, ModelCard, Ranking
-from weft.search.chunks import Chunks
+from weft.records import ModelCard
+from weft.search.draft import Draft
+from weft.search.graph.trust import TRUST_BY_MEANING
+from weft.search.search_context import SearchContext
 from weft.text.normalise import scripts
 
 SAMPLE_CHARACTERS = 300
@@ -42,24 +44,39 @@ def is_supported(text: str, *, card: ModelCard) -> bool:
     return sample.isascii() or "*" in card.scripts or bool(embedder_weight(scripts(sample), card=card)[0])
 
 
-def keep_supported(ranking: Ranking, *, chunks: Chunks, card: ModelCard) -> Ranking:
+def drop_unsupported_vectors(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return a vector ranking without chunks in unsupported scripts if its best chunk is one of them.
+    Return the draft without vector hits in unsupported scripts if the best one is in such a script.
 
     Such chunks lie close to every question. If the best chunk is supported, nearly all chunks are.
     """
+    ranking = draft.rankings.get("vector")
+    if ranking is None or search.embedder is None or not draft.query.vector_weight:
+        return draft
+    chunks, card = search.chunks, search.embedder.card
     first = chunks.read([hit.chunk_id for hit in ranking.hits[:1]])
     if all(is_supported(chunk.text, card=card) for chunk in first.values()):
-        return ranking
+        return draft
     texts = chunks.read([hit.chunk_id for hit in ranking.hits])
     kept = [hit for hit in ranking.hits if hit.chunk_id in texts and is_supported(texts[hit.chunk_id].text, card=card)]
-    return replace(ranking, hits=tuple(number_hits([hit.chunk_id for hit in kept], [hit.score for hit in kept])))
+    hits = tuple(number_hits([hit.chunk_id for hit in kept], [hit.score for hit in kept]))
+    rankings = {**draft.rankings, "vector": replace(ranking, hits=hits)}
+    return replace(draft, rankings=rankings, complete=rankings)
 
 
-def drop_unsupported(hits: Sequence[Hit], others: Sequence[Ranking], *, chunks: Chunks, card: ModelCard) -> list[Hit]:
-    """Return hits without chunks in unsupported scripts. Chunks that the `others` (keyword or graph) found are kept."""
-    texts = chunks.read([hit.chunk_id for hit in hits])
+def drop_unsupported_evidence(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft without evidence in unsupported scripts that only the vector channel found.
+
+    A walk from entities close in meaning depends on vectors, so it does not confirm vector hits.
+    """
+    if search.embedder is None or not draft.query.vector_weight:
+        return draft
+    card = search.embedder.card
+    texts = search.chunks.read([hit.chunk_id for hit in draft.evidence])
     unsupported = {id for id, chunk in texts.items() if not is_supported(chunk.text, card=card)}
     if unsupported:
+        names = {"vector"} if draft.walked.trust > TRUST_BY_MEANING else {"vector", "graph"}
+        others = [ranking for name, ranking in draft.rankings.items() if name not in names]
         unsupported -= {hit.chunk_id for ranking in others for hit in ranking.hits}
-    return [hit for hit in hits if hit.chunk_id not in unsupported]
+    return replace(draft, evidence=[hit for hit in draft.evidence if hit.chunk_id not in unsupported])

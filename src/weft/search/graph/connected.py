@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order
 from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
+from weft.search.draft import Draft, Neighbours, Walked
 from weft.search.graph.channel import ABOUT_CHUNK, Explain, explain_sources
-from weft.search.graph.join import Joined, Walked
 from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
@@ -33,18 +33,6 @@ from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
 """Strongest relations of an entity that are read, in each direction."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
-    """The passages of stated neighbours of the named entities."""
-
-    by_entity: tuple[tuple[Hit, ...], ...] = ()
-    """For each named entity, the passages of its neighbours, best first; a passage may be in several lists."""
-    sources: Mapping[str, GraphSource] = field(default_factory=dict)
-    """By chunk, its path."""
-    weights: Mapping[str, float] = field(default_factory=dict)
-    """By chunk, the weight of its strongest relation with a named entity."""
 
 
 class _Edge(NamedTuple):
@@ -55,15 +43,18 @@ class _Edge(NamedTuple):
     weight: float
 
 
-def find_neighbours(query: Query, joined: Joined, search: SearchContext) -> Neighbours:
-    """Return the passages of the stated neighbours of named entities. A citation question has none."""
-    walked, relations = joined.walked, joined.relations
+def find_neighbours(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with the passages of the stated neighbours of named entities, if the gate kept a chunk."""
+    walked, relations = draft.walked, draft.relations
     named = [seed for seed in walked.seeds if seed.words]
     is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
-    if relations is None or not named or walked.cited is not None or is_refused or not search.graph.enabled:
-        return Neighbours()
+    if not draft.verdict.kept or relations is None or not named or draft.is_cited or is_refused:
+        return draft
+    if not search.graph.enabled:
+        return draft
     with search.stopwatch.stage("connect"):
-        return _find(query, named, search, relations=relations, vector=joined.rankings.get("vector"))
+        vector = draft.rankings.get("vector")
+        return replace(draft, neighbours=_find(draft.query, named, search, relations=relations, vector=vector))
 
 
 def choose_connected(neighbours: Neighbours, *, shown: Collection[str], limit: int) -> list[Hit]:

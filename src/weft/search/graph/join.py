@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from weft.config import GraphOptions
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
-from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
-from weft.records import Evidence, GraphContext, Hit, Query, Question, Ranking
-from weft.search.channels import Rankings, fuse_text
+from weft.rank.heuristic_confidence import heuristic_confidence, should_expand
+from weft.records import Hit, Query, Ranking
+from weft.search.channels import fuse_text
 from weft.search.confidence import min_relevant_cosine
-from weft.search.graph.channel import GraphFound, relations_between, search_graph
+from weft.search.corrections import correct
+from weft.search.draft import Draft, Walked
+from weft.search.graph.channel import search_graph
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
-from weft.search.link_lists import demote_link_lists
-from weft.search.papers.citation_search import Cited
 from weft.search.question.choose_method import Plan
 from weft.search.question.entities import Seed, recognise_meaning, recognise_names
-from weft.search.question.rare_names import find_rare_names
 from weft.search.search_context import SearchContext
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
-
-MAX_ENTITIES = 12
-"""Maximum number of entities in the graph context: those of the question and of the best graph chunks."""
 
 MAX_NEAR_CHUNKS = 20
 """Number of nearest chunks whose entities may be seeds if the question names no entity."""
@@ -43,104 +39,26 @@ a stricter threshold would add some.
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walked:
-    """The outcome of the graph channel for a question."""
-
-    found: GraphFound = field(default_factory=GraphFound)
-    seeds: tuple[Seed, ...] = ()
-    skipped: str = ""
-    """Reason why the graph was not walked; empty if it was."""
-    trust: float = 1.0
-    """Trust in the graph for this question, 0 to 1."""
-    rated: float = GRAPH_OFF
-    """The heuristic confidence; used with `graph.confidence = "heuristic"`."""
-    cited: Cited | None = None
-    """The answer to a citation question; it needs no agreement with the text."""
-    leads: bool = True
-    """True if a graph hit may be placed before the best text hit."""
-    decides: bool = False
-    """True if it may even if the best text hit is clearly the best: the graph knows what the text cannot say."""
-
-    def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
-        """Return the entities of the question and of the answer, with the relations among them."""
-        graph = relations.graph
-        ids = [seed.entity.id for seed in self.seeds]
-        if self.cited is not None:
-            ids += [id for id in self.cited.entities if id not in ids]
-        shown = [piece.chunk.id for piece in evidence if piece.graph is not None]
-        for mention in graph.mentions_in(shown, about=True):
-            if mention.entity_id not in ids:
-                ids.append(mention.entity_id)
-        known = {seed.entity.id: seed.entity for seed in self.seeds}
-        wanted = ids[:MAX_ENTITIES]
-        known |= {entity.id: entity for entity in graph.entities([id for id in wanted if id not in known])}
-        entities = [known[id] for id in wanted if id in known]
-        return GraphContext(
-            entities=tuple(entities),
-            relations=tuple(relations_between(entities, relations=relations)),
-            recognised=tuple(seed.entity.name for seed in self.seeds),
-            found_by=("name" if self.seeds[0].words else "meaning") if self.seeds else "",
-            trust=self.trust if self.seeds and not self.skipped else 0.0,
-            skipped=self.skipped,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """The union of text and graph hits, before it is judged."""
-
-    rankings: Mapping[str, Ranking]
-    """Rankings by channel, without chunks below `search.min_score`."""
-    complete: Mapping[str, Ranking]
-    """Rankings by channel, including chunks below `search.min_score`."""
-    text: Sequence[Hit]
-    """The fused text channels."""
-    hits: Sequence[Hit]
-    """The fused union of text and graph."""
-    walked: Walked
-    relations: Relations | None
-    """None if the method does not use the graph."""
-    rare_names: Mapping[str, tuple[str, ...]]
-    """Rare names of the question in each chunk, by chunk id."""
-
-
-def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext) -> Joined:
-    """Return the text channels fused with the graph channel, if the method uses the graph."""
-    rankings, walked, relations = dict(found.kept), Walked(), None
+def join_graph(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with the text channels fused, and joined with the graph channel if the method uses the graph."""
+    options, plan = search.graph, draft.plan
     if "graph" in plan.channels:
-        relations = relations_in(search.store, at=search.at if search.graph.enabled else None)
+        relations = relations_in(search.store, at=search.at if options.enabled else None)
         with search.stopwatch.stage("graph"):
-            walked = walk_graph(query, plan, search, vector=found.kept.get("vector"), relations=relations)
-            rankings["graph"] = Ranking(hits=walked.found.hits)
+            vector = draft.rankings.get("vector")
+            walked = walk_graph(draft.query, plan, search, vector=vector, relations=relations)
+            draft = replace(draft, walked=walked, relations=relations)
     with search.stopwatch.stage("fuse"):
-        rare_names = _find_rare_names(query.question, plan, search)
-        text = fuse_text(query, found.kept, search, is_single=len(plan.channels) == 1, rare_names=rare_names)
-        walked = weigh_graph(walked, text, store=search.store, options=search.graph)
-        is_reordered = len(plan.channels) > 1 and walked.cited is None  # scores of a single channel stay unchanged
-        if is_reordered and search.graph.fusion != "boost":
-            [text] = demote_link_lists([text], search)
-        hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
-        if is_reordered and search.graph.fusion == "boost":
-            text, hits = demote_link_lists([text, hits], search)
-    return Joined(
-        rankings=rankings,
-        complete={**rankings, **found.complete},
-        text=text,
-        hits=hits,
-        walked=walked,
-        relations=relations,
-        rare_names=rare_names,
-    )
-
-
-def _find_rare_names(question: Question, plan: Plan, search: SearchContext) -> dict[str, tuple[str, ...]]:
-    """Return the rare names by chunk id; empty if they cannot change the order."""
-    options = search.options
-    is_used = {"vector", "keyword"} <= plan.channels and options.weights[1] > 0 and options.name_bonus > 0
-    if not is_used or options.fusion != "weighted":
-        return {}
-    return find_rare_names(question, store=search.store, where=search.where, chunks=search.chunks)
+        draft = fuse_text(draft, search)
+        if draft.relations is not None:
+            graph = {"graph": Ranking(hits=draft.walked.found.hits)}
+            draft = replace(draft, rankings={**draft.rankings, **graph}, complete={**draft.complete, **graph})
+        draft = replace(draft, walked=weigh_graph(draft.walked, draft.text, store=search.store, options=options))
+        is_reordered = len(plan.channels) > 1 and not draft.is_cited  # scores of a single channel stay unchanged
+        if is_reordered and options.fusion != "boost":
+            draft = correct("order", draft, search)
+        draft = replace(draft, hits=add_graph(draft.text, draft.walked, rrf_k=search.options.rrf_k, options=options))
+        return correct("order", draft, search) if is_reordered and options.fusion == "boost" else draft
 
 
 def walk_graph(

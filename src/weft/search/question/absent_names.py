@@ -19,8 +19,9 @@ from dataclasses import replace
 from weft.extract.code.code_keys import code_key
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import ARXIV, id_key
-from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
+from weft.rank.gate import Verdict, doubt
 from weft.records import Question, WrittenName
+from weft.search.draft import Draft
 from weft.search.question.content_terms import STOP_WORDS
 from weft.search.search_context import SearchContext
 from weft.store.base import StoreReader
@@ -43,10 +44,11 @@ MIN_SCRIPT_SHARE = 0.1
 """Share of the best chunk's letters in the script of a name. Below it the name may be written in another script."""
 
 
-def doubt_absent_names(verdict: Verdict, question: Question, search: SearchContext) -> Verdict:
-    """Return the verdict with low confidence if the question names something that occurs nowhere."""
-    if not verdict.kept:
-        return verdict
+def doubt_absent_names(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with low confidence if the question names something that occurs nowhere."""
+    verdict, question = draft.verdict, draft.query.question
+    if draft.is_cited or not verdict.kept:
+        return draft
     absent = [
         *_find_absent_ids(question, store=search.store),
         *_find_absent_papers(question, store=search.store),
@@ -54,14 +56,9 @@ def doubt_absent_names(verdict: Verdict, question: Question, search: SearchConte
         *_find_absent_names(verdict, question, search),
     ]
     if not absent:
-        return verdict
+        return draft
     shown = " or ".join(f"“{name}”" for name in list(dict.fromkeys(absent))[:MAX_SHOWN_NAMES])
-    return replace(
-        verdict,
-        status="low_confidence",
-        confidence=min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01),
-        reason=ABSENT.format(shown),
-    )
+    return replace(draft, verdict=doubt(verdict, ABSENT.format(shown)))
 
 
 def _find_absent_ids(question: Question, *, store: StoreReader) -> list[str]:

@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.extract.lexicon import word_set
-from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
+from weft.rank.gate import doubt
 from weft.records import Question
 from weft.search.confidence import is_heading
+from weft.search.draft import Draft
 from weft.search.search_context import SearchContext
 
 AFFIRMATIONS = word_set(
@@ -34,14 +35,14 @@ MIN_COMMON_CHUNKS = 10
 BARE = "the question is one common word"
 
 
-def doubt_bare_words(verdict: Verdict, question: Question, search: SearchContext) -> Verdict:
-    """Return the verdict with low confidence if the question is one common word or a bare affirmation."""
-    if verdict.status != "ok" or len(question.words) > 3 or is_heading(verdict.kept, question, search):
-        return verdict
-    if not (_is_affirmation(question) or _is_common(question, search)):
-        return verdict
-    confidence = min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01)
-    return replace(verdict, status="low_confidence", confidence=confidence, reason=BARE)
+def doubt_bare_words(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with low confidence if the question is one common word or a bare affirmation."""
+    verdict, question = draft.verdict, draft.query.question
+    if draft.is_cited or verdict.status != "ok" or len(question.words) > 3:
+        return draft
+    if is_heading(verdict.kept, question, search) or not (_is_affirmation(question) or _is_common(question, search)):
+        return draft
+    return replace(draft, verdict=doubt(verdict, BARE))
 
 
 def _is_affirmation(question: Question) -> bool:

@@ -6,11 +6,14 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from weft.extract.names import iter_words, words
 from weft.records import Filter, Question
 from weft.search.chunks import Chunks
+from weft.search.draft import Draft
+from weft.search.search_context import SearchContext
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
@@ -40,15 +43,23 @@ def find_rare_names(
     return {id: tuple(names) for id, names in sorted(holders.items())}
 
 
-def add_name_bonus(
+def add_name_bonus(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft with rare names, and with a bonus for the chunks that contain them; missing chunks are added.
+
+    One of n chunks with a name gains `search.name_bonus · best score / √n`. Of several names the rarest counts.
+    """
+    options = search.options
+    if not options.weights[1] or not options.name_bonus:
+        return draft
+    found = find_rare_names(draft.query.question, store=search.store, where=search.where, chunks=search.chunks)
+    return replace(draft, rare_names=found, scores=weigh_names(draft.scores, found, bonus=options.name_bonus))
+
+
+def weigh_names(
     scores: Mapping[str, float], rare_names: Mapping[str, tuple[str, ...]], *, bonus: float
 ) -> Mapping[str, float]:
-    """
-    Return scores with a bonus for chunks that contain rare names; missing chunks are added.
-
-    One of n chunks with a name gains `bonus · best score / √n`. Of several names the rarest counts.
-
-    """
+    """Return scores with the bonus of `add_name_bonus`."""
     if not rare_names or not bonus:
         return scores
     count = Counter(name for names in rare_names.values() for name in names)

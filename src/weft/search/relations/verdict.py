@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
+from weft.rank.gate import Verdict, doubt
 from weft.records import Question, RelationAnswer, Result
 from weft.search.question.choose_method import Plan
 from weft.search.relations.answer import answer_relations
@@ -42,8 +42,7 @@ def confirm_relations(verdict: Verdict, answer: RelationAnswer | None) -> Verdic
         stated = max(item.weight for item in answer.items) / FULL_WEIGHT
         return replace(verdict, status="ok", confidence=max(verdict.confidence, min(1.0, stated)), reason="")
     if len(answer.names) > 1 and verdict.status == "ok":
-        confidence = min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01)
-        return replace(verdict, status="low_confidence", confidence=confidence, reason="")
+        return doubt(verdict, "")
     return verdict
 
 
