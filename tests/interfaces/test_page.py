@@ -56,6 +56,30 @@ def test_a_question_is_answered_with_channels_scores_marks_and_citations(page):
     assert {"jwt", "issues"} <= {mark.lower() for mark in first.locator("mark").all_inner_texts()}
 
 
+def test_passages_after_the_gap_in_the_scores_are_folded(page):
+    """The first list ends where the score falls most; the rest opens by a click. Even scores fold nothing."""
+    scores = [1, 0.9, 0.8, 0.02]
+
+    def answer(route):
+        given = route.fetch().json()
+        given["results"] = [{**given["results"][0], "rank": n, "score": s} for n, s in enumerate(scores, start=1)]
+        route.fulfill(json=given)
+
+    page.route("**/query", answer)
+    ask(page, "which JWT tokens does the Auth Service issue?")
+    weaker = page.locator("details.weaker")
+
+    assert page.locator(".evidence[aria-label=Evidence] > li").count() == 3
+    assert weaker.locator("summary").inner_text() == "1 weaker match"
+    assert not weaker.locator("article").is_visible()
+    weaker.locator("summary").click()
+    assert weaker.locator(".rank").inner_text() == "4"
+    scores[3] = 0.7
+    ask(page, "which JWT tokens does the Session Store issue?")
+    assert page.locator(".evidence > li").count() == 4
+    assert weaker.count() == 0
+
+
 def test_a_passage_is_rendered_markdown_and_its_evidence_is_highlighted(page, server):
     """Lists, code, tables, math and links are elements; the citation opens the lines, which can be copied."""
     text = (

@@ -26,9 +26,9 @@ POOL_FACTOR = 4
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
-OTHER_DOCUMENTS = "other documents take its place"
+OTHER_DOCUMENTS = "to show more documents"
 NO_PLACE = "more results than requested"
-NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
+NOT_NAMED = "connected only to something that the question does not name"
 WEAK_LINK = "a link on the path is below graph.min_graph_score"
 """Reasons for omitted hits."""
 

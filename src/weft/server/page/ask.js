@@ -1,7 +1,7 @@
 /* View of a query: verdict, evidence, relevant facts, and the graph around the results. */
 
 import * as api from "./api.js";
-import { address, announce, count, el, link, percent, plural, replace, short } from "./dom.js";
+import { address, announce, count, el, link, percent, plural, replace, sentence, short } from "./dom.js";
 import { connectedSection, evidenceList } from "./evidence.js";
 import { factList } from "./facts.js";
 import { filterFields, filterSummary, readFilters, toFields } from "./filters.js";
@@ -159,7 +159,7 @@ function verdict(answer, { seconds, gate, filters }) {
     ),
     el("p", {}, isOpen ? "The relevance threshold is off. The best-ranked passages may be irrelevant." : meaning),
     answer.degraded ? el("p", { class: "reason" }, el("b", {}, "Reason: "), answer.degraded) : null,
-    answer.results.length ? answer.notes.map((note) => el("p", { class: "quiet" }, note)) : null,
+    answer.results.length ? answer.notes.map((note) => el("p", { class: "quiet" }, sentence(note))) : null,
     answer.results.length ? dropped(answer) : null,
     filterSummary(filters, answer.query),
     el("p", {}, link("compare", { q: answer.query, ...filters }, {}, "Compare methods")),
@@ -172,14 +172,10 @@ function toGraph(event) {
 }
 
 function dropped(answer) {
-  const reasons = Object.entries(answer.dropped);
-  return reasons.length
-    ? el(
-        "p",
-        { class: "quiet" },
-        reasons.map(([reason, times]) => `${plural(times, "passage")} omitted: ${reason}`).join("; "),
-      )
-    : null;
+  const reasons = Object.entries(answer.dropped).map(
+    ([reason, times]) => `${plural(times, "passage")} omitted: ${reason}`,
+  );
+  return reasons.length ? el("p", { class: "quiet" }, reasons.join("; ")) : null;
 }
 
 /** Return the closest passage with the reason for its rejection. */

@@ -1,6 +1,6 @@
 /* List of evidence: text, citation, channels, and the explanation of each passage. */
 
-import { copyButton, digits, el, link, percent, short, words } from "./dom.js";
+import { copyButton, digits, el, link, percent, plural, short, words } from "./dom.js";
 import { marked, matcher } from "./markdown/highlight.js";
 import { passage } from "./passage.js";
 
@@ -11,9 +11,34 @@ const CHANNEL_LABELS = {
   graph: "connected to entities of the question",
 };
 
-/** Return the evidence as a list with arrow-key navigation. */
+/** A passage after a fall of the score to less than this share starts the weaker matches. */
+const GAP = 0.25;
+
+/** Return how many passages come before the largest fall of the score, all of them without a clear fall. */
+export function countStrong(results) {
+  let [strong, deepest] = [results.length, GAP];
+  for (let n = 1; n < results.length; n += 1) {
+    const share = results[n].score / results[n - 1].score;
+    if (results[n - 1].score > 0 && share < deepest) [strong, deepest] = [n, share];
+  }
+  return strong;
+}
+
+/** Return the evidence with arrow-key navigation; passages after the gap in the scores are folded. */
 export function evidenceList(answer) {
-  return passageList(answer.results, answer, "Evidence");
+  const strong = countStrong(answer.results);
+  const weak = answer.results.slice(strong);
+  const first = passageList(answer.results.slice(0, strong), answer, "Evidence");
+  if (!weak.length) return first;
+  return [
+    first,
+    el(
+      "details",
+      { class: "weaker" },
+      el("summary", {}, plural(weak.length, "weaker match", "weaker matches")),
+      passageList(weak, answer, "Weaker matches"),
+    ),
+  ];
 }
 
 /** Return a section with the passages of stated neighbours; null without any. */
@@ -88,7 +113,7 @@ function card(result, answer) {
           "h2",
           {},
           link("document", place, {}, ...marked(title, pattern)),
-          chunk.heading.map((part) => el("span", { class: "crumb" }, ...marked(part, pattern))),
+          chunk.heading.map((part) => el("span", { class: "crumb" }, ...marked(part.replaceAll("`", ""), pattern))),
         ),
         link("document", place, { class: "citation", title: result.citation }, short(result.citation)),
       ),

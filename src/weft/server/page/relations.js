@@ -1,6 +1,6 @@
 /* Relations of the small graph: which have a direction, and how they are listed. */
 
-import { digits, el, words } from "./dom.js";
+import { digits, el, link, short, words } from "./dom.js";
 
 /** Relation types that are their own inverse. */
 const SYMMETRIC = new Set(["co_occurs_with", "married_to", "related_to", "sibling_of"]);
@@ -29,7 +29,7 @@ export function relationList(answer) {
   const count = `${answer.items.length} of ${answer.total}`;
   return el(
     "section",
-    { class: "related", "aria-labelledby": "related" },
+    { class: "related panel", "aria-labelledby": "related" },
     el("h2", { id: "related" }, `${answer.names.join(" and ")}: ${count}`),
     el("ol", {}, answer.items.map(relatedThing)),
   );
@@ -40,9 +40,9 @@ function relatedThing({ name, path, sentence, citation }) {
   return el(
     "li",
     {},
-    el("b", {}, name),
-    el("span", { class: "types" }, ` ${path[0].source} ${chain}`),
-    el("p", { class: "quiet" }, sentence),
-    citation ? el("p", { class: "quiet" }, citation) : null,
+    link("entity", { name }, { class: "name" }, name),
+    el("span", { class: "quiet" }, ` ${path[0].source} ${chain}`),
+    sentence ? el("p", { class: "quiet" }, sentence) : null,
+    citation ? el("p", { class: "citation", title: citation }, short(citation)) : null,
   );
 }
