@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 
 import apsw
 import numpy as np
@@ -316,6 +317,49 @@ def test_two_processes_may_share_the_file(path: Path) -> None:
         last = [f"text {number}" for number in range(start + 190, start + 200)]
         assert result == HashEmbedder().embed(last).tobytes()
     assert apsw.Connection(str(path)).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("held", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+@pytest.mark.parametrize("is_open", [False, True], ids=["opened while locked", "open before"])
+def test_a_question_never_waits_for_a_locked_cache(path: Path, held: str, is_open: bool) -> None:
+    now = [HOUR_SECONDS]
+    CachedEmbedder(CountingEmbedder(), path=path, clock=lambda: now[0]).embed(["known"], kind="query")
+    embedder = CachedEmbedder(CountingEmbedder(), path=path, clock=lambda: now[0])
+    if is_open:
+        embedder.embed(["another"], kind="query")
+    other = apsw.Connection(str(path))
+    other.execute(held)
+    now[0] += HOUR_SECONDS  # the known vector is to be marked as used
+    started = time.monotonic()
+    vectors = [embedder.embed([text], kind="query") for text in ("known", "new", "newer")]
+    seconds = time.monotonic() - started
+    other.execute("ROLLBACK")
+    other.close()
+    assert seconds < 1
+    assert np.array_equal(np.concatenate(vectors), CountingEmbedder().embed(["known", "new", "newer"]))
+    embedder.embed(["new"], kind="query")
+    again = CountingEmbedder()
+    CachedEmbedder(again, path=path).embed(["new"], kind="query")
+    assert not again.asked  # the cache is used again as soon as it is free
+
+
+def test_a_question_does_not_wait_for_a_thread_that_uses_the_cache(path: Path) -> None:
+    file = vector_cache_file.CacheFile(path, max_bytes=1 << 30)
+    entered, leave = Event(), Event()
+
+    def work(_connection: apsw.Connection) -> None:
+        entered.set()
+        leave.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        holder = pool.submit(file._database.run, work)
+        assert entered.wait(10)
+        started = time.monotonic()
+        assert file.read("model", digests=[bytes(32)], waits=False) == {}
+        seconds = time.monotonic() - started
+        leave.set()
+        holder.result()
+    assert seconds < 1
 
 
 @pytest.mark.parametrize("held", ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM vectors"], ids=["writer", "reader"])

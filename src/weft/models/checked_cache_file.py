@@ -67,18 +67,23 @@ class CheckedCacheFile:
         self._inode = 0
         self._has_logged_entries = False
 
-    def run(self, work: Callable[[apsw.Connection], T]) -> T:
+    def run(self, work: Callable[[apsw.Connection], T], *, waits: bool = True) -> T:
         """
         Return the result of `work`, which may be called twice: a damaged file is moved aside and replaced.
 
-        Raises `apsw.Error` or `OSError` if the file cannot be used.
+        Raises `apsw.Error` or `OSError` if the file cannot be used, and `apsw.BusyError` at once if another thread or
+        process uses it and the call does not wait.
         """
-        with self._lock:
+        if not self._lock.acquire(blocking=waits):
+            raise apsw.BusyError("another thread uses the file")
+        try:
             try:
-                return work(self._open())
+                return work(self._open(waits=waits))
             except DAMAGE as error:
                 self._move_aside(error)
-                return work(self._open())
+                return work(self._open(waits=waits))
+        finally:
+            self._lock.release()
 
     def log_damaged_entries(self, count: int) -> None:
         """Log once that entries had a wrong checksum."""
@@ -124,19 +129,21 @@ class CheckedCacheFile:
         with self._lock:
             self._drop_connection()
 
-    def _open(self) -> apsw.Connection:
+    def _open(self, *, waits: bool) -> apsw.Connection:
+        busy_milliseconds = self._busy_milliseconds if waits else 0
         if self._connection is None:
             make_private_folder(self.path.parent)
             make_private_file(self.path)
             self._inode = self.path.stat().st_ino
             connection = apsw.Connection(str(self.path))
             try:
-                connection.set_busy_timeout(self._busy_milliseconds)
+                connection.set_busy_timeout(busy_milliseconds)
                 self._prepare(connection)
             except BaseException:
                 connection.close()
                 raise
             self._connection = connection
+        self._connection.set_busy_timeout(busy_milliseconds)
         return self._connection
 
     def _move_aside(self, error: Exception) -> None:

@@ -35,7 +35,7 @@ class CachedEmbedder:
     An embedder that calls `inner` only for texts that are not cached.
 
     The cache is optional: if its file is locked, full, unwritable or corrupt, this is logged once and `inner`
-    embeds every text.
+    embeds every text. Only documents wait for a locked file; a question is embedded at once.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class CachedEmbedder:
         hour = int(self._clock() // HOUR_SECONDS)
         digests = [_digest(text) for text in texts]
         unique = dict(zip(digests, texts, strict=True))
-        known = self._find_known(model, digests=list(unique), hour=hour)
+        known = self._find_known(model, digests=list(unique), hour=hour, waits=kind == "document")
         missing = {digest: text for digest, text in unique.items() if digest not in known}
         if missing:
             fresh = self._embed_new(list(missing.values()), kind=kind, hour=hour)
@@ -137,7 +137,8 @@ class CachedEmbedder:
         model = self._key(kind)
 
         def keep(part: Sequence[str], vectors: Vectors) -> None:
-            self._file.write(model, vectors=dict(zip(map(_digest, part), vectors, strict=True)), hour=hour)
+            fresh = dict(zip(map(_digest, part), vectors, strict=True))
+            self._file.write(model, vectors=fresh, hour=hour, waits=kind == "document")
             if kind == "document":
                 with self._lock:
                     self._embedded += len(part)
@@ -152,9 +153,11 @@ class CachedEmbedder:
     def _key(self, kind: TextKind) -> str:
         return " ".join(filter(None, (self.card.fingerprint, self._version, kind)))
 
-    def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
+    def _find_known(
+        self, model: str, *, digests: Sequence[bytes], hour: int = 0, waits: bool = True
+    ) -> dict[bytes, Vector]:
         """Return the cached vectors with the dimension of the inner embedder."""
-        known = self._file.read(model, digests=digests, hour=hour)
+        known = self._file.read(model, digests=digests, hour=hour, waits=waits)
         dimension = self.card.dimension or max((len(vector) for vector in known.values()), default=0)
         return _select_dimension(known, dimension=dimension)
 

@@ -70,7 +70,7 @@ class CacheFile:
 
     `model` is the embedder's fingerprint, the version of its vectors if any, and the kind of text. `used` is the hour
     of the last use, so a vector is updated at most once an hour. A vector with a wrong checksum counts as missing and
-    is deleted.
+    is deleted. With `waits=False`, a call finds or writes nothing if another thread or process uses the file.
     """
 
     def __init__(self, path: Path, *, max_bytes: int) -> None:
@@ -85,7 +85,7 @@ class CacheFile:
         """True if the file exists."""
         return self._database.path.exists()
 
-    def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
+    def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0, waits: bool = True) -> dict[bytes, Vector]:
         """Return the cached vectors of SHA-256 `digests`. Mark them as used in `hour`, unless `hour` is 0."""
 
         def work(connection: apsw.Connection) -> dict[bytes, Vector]:
@@ -107,9 +107,9 @@ class CacheFile:
                     connection.executemany(_DELETE, ((model, digest) for digest in damaged))
             return known
 
-        return self._guarded(work, otherwise={}) if digests else {}
+        return self._guarded(work, otherwise={}, waits=waits) if digests else {}
 
-    def write(self, model: str, *, vectors: Mapping[bytes, Vector], hour: int) -> None:
+    def write(self, model: str, *, vectors: Mapping[bytes, Vector], hour: int, waits: bool = True) -> None:
         """Write vectors of one size, and evict the least recently used ones if the file is too large."""
 
         def work(connection: apsw.Connection) -> None:
@@ -123,7 +123,7 @@ class CacheFile:
             self._shrink(connection)
 
         if vectors:
-            self._guarded(work, otherwise=None)
+            self._guarded(work, otherwise=None, waits=waits)
 
     def erase(self, digests: Sequence[bytes]) -> None:
         """Delete the vectors of these texts, of every model. Raises `StoreUnavailable`."""
@@ -133,12 +133,12 @@ class CacheFile:
         """Close the connection; the next use opens a new one."""
         self._database.close()
 
-    def _guarded(self, work: Callable[[apsw.Connection], T], *, otherwise: T) -> T:
+    def _guarded(self, work: Callable[[apsw.Connection], T], *, otherwise: T, waits: bool) -> T:
         """Return the result of `work`, or `otherwise` if the file cannot be used."""
         if self._bypassed:
             return otherwise
         try:
-            return self._database.run(work)
+            return self._database.run(work, waits=waits)
         except apsw.BusyError as error:
             logger.debug("the vector cache is busy: %s", error)
         except (apsw.Error, OSError, UnicodeDecodeError) as error:
