@@ -182,9 +182,9 @@ def test_doubtful_sentences_claim_nothing_about_their_names(text):
     assert ("note", "born_in", "hennessy") not in claims(extraction)
 
 
-def test_a_heading_that_is_a_name_is_a_section_of_the_title():
+def test_a_heading_that_is_a_linked_name_is_a_section_of_the_title():
     """It weighs six, and does not make the thing a part of the topic; an ordinary heading claims nothing."""
-    extraction = extract("## Sharp edges\n\nText.", heading=("Retry Queue",))
+    extraction = extract("## Sharp edges\n\nText.", heading=("[Retry Queue](retry.md)",))
     assert claims(extraction) == [("retry queue", "section_of", "session store")]
     assert extraction.claims[0].weight == 6
     assert claims(extract("Text.", heading=("What We Do", "Known Issues", "Numbers"))) == []

@@ -258,7 +258,8 @@ def test_an_answer_does_not_repeat_the_addresses_of_a_page(tmp_path):
     ("label", "target", "name"),
     [
         ("Pod Lifecycle", "pods/pod-lifecycle", "Pod Lifecycle"),
-        ("label selectors", "concepts/labels", "label selectors"),
+        ("label selectors", "concepts/labels", ""),
+        ("label selectors", "concepts/label-selectors", "label selectors"),
         ("`kubectl`", "tools/kubectl", "kubectl"),
         ("会话存储", "a/store", "会话存储"),
         ("session_store", "a/b", "session_store"),

@@ -7,7 +7,9 @@ Fields with names as values, and the relations they state: front matter, records
 | `name: Auth Service; owner: Identity Team` in a table | Auth Service `owned_by` Identity Team |
 | `flags[0].owner: Jane Doe` with `flags[0].name: dark-mode` | dark-mode `owned_by` Jane Doe |
 | `Owner: [[Identity Team]]` in a text | the document `owned_by` Identity Team |
-| `owner: unknown` | none: not a name |
+| `Related: [[p|HDK]] • [[Tools]]` | the document `related_to` p and Tools: links are read first |
+| `owner: unknown`, `owner: NotRequired[str | None]` | none: not a name, an expression |
+| `owner: Jane Doe` as the second line of a paragraph | none: a field begins a block or follows a field |
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from weft.extract.page_fields import AUTHOR_FIELDS, is_page_field
 from weft.extract.phrases import is_identifier, is_proper, is_usable
 from weft.extract.relation_types import FIELDS
 from weft.records import Metadata, Scalar
-from weft.text.links import link_target
+from weft.text.links import find_wikilinks, link_target, replace_links
 from weft.text.normalise import CJK
 
 MAX_VALUE_WORDS = 6
@@ -41,8 +43,8 @@ _LOWER_CASE = frozenset({"depends_on", "dependencies", "requires", "service", "s
 """Fields with names of packages and services, which are often in lower case."""
 _AUTHORS = frozenset({"author", "authors", "written_by", "director", "directed_by", "founded_by", "created_by"})
 _EMPTY_VALUES = word_set("none n/a na null unknown tbd todo true false yes no various other others any all -")
-_SEPARATOR = re.compile(r"[,;|、，；]")
-_PEOPLE_SEPARATOR = re.compile(r"[;|、；]|\sand\s|,(?=\s*\S+\s+\S)")
+_SEPARATOR = re.compile(r"[,;|、，；•·]")
+_PEOPLE_SEPARATOR = re.compile(r"[;|、；•·]|\sand\s|,(?=\s*\S+\s+\S)")
 _LINE = re.compile(
     r"\s*(?:[-*+]\s+)?(?:\*\*)?"
     r"(?P<place>(?:[\w-]+(?:\[\d+\])*\.)*)(?P<field>[A-Za-z][\w -]{0,30})(?:\[\d+\])?"  # `flags[0].owner`
@@ -50,6 +52,9 @@ _LINE = re.compile(
 )
 _PART = re.compile(r"(?P<field>[\w][\w /-]{0,40}): ")
 _NOT_A_NAME = re.compile(rf"\d|https?:|[\w.]+@|[^\w(（《“\"'{CJK}]")
+_EXPRESSION = re.compile(r"[\[\]{}<>=`\\]")
+_BLOCK_START = re.compile(r"\s*(?:$|#|[-*+•>|]\s|\d{1,3}[.)]\s|[-=~^*]{3})")
+"""Line after which a field may stand: blank, heading, list item, row, rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +115,12 @@ def to_values(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
 def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
     """Yield the names in the value of a field; a string may contain several with separators."""
     if isinstance(value, str):
+        text = value[:MAX_FIELD_CHARACTERS]
+        if links := find_wikilinks(text):
+            yield from (name for inner in links[:MAX_VALUES] if is_usable(name := link_target(inner)))
+            return
         separator = _PEOPLE_SEPARATOR if field in _AUTHORS else _SEPARATOR
-        items = separator.split(value[:MAX_FIELD_CHARACTERS])[:MAX_VALUES]
+        items = separator.split(replace_links(text))[:MAX_VALUES]
     else:
         items = [item for item in to_values(value)[:MAX_VALUES] if isinstance(item, str)]
     for item in items:
@@ -126,7 +135,7 @@ def is_name_like(value: str) -> bool:
     """Return True if a value is written like a name: short, and capitalised, CJK or an identifier."""
     if not is_usable(value) or len(value.split()) > MAX_VALUE_WORDS:
         return False
-    if value.lower() in _EMPTY_VALUES or _NOT_A_NAME.match(value):
+    if value.lower() in _EMPTY_VALUES or _NOT_A_NAME.match(value) or _EXPRESSION.search(value):
         return False
     return value[0].isupper() or bool(re.search(f"[{CJK}]", value)) or is_identifier(value)
 
@@ -141,11 +150,15 @@ def read_lines(lines: Iterable[str]) -> list[Row]:
     Return the rows stated by lines such as `owner: Identity Team`, grouped by the path before the field.
 
     Fields with the same path, as in `flags[0].owner`, form a record, named by its `name`, `title`, `key` or `id`. The
-    row without a name belongs to the document.
+    row without a name belongs to the document. A line inside a paragraph is no field.
     """
     groups: dict[str, dict[str, list[str]]] = {}
+    may_begin = True
     for line in lines:
-        if match := _LINE.match(line[:MAX_FIELD_CHARACTERS]):
+        match = _LINE.match(line[:MAX_FIELD_CHARACTERS])
+        is_field = match is not None and (may_begin or _BLOCK_START.match(line) is not None)
+        may_begin = is_field or _BLOCK_START.match(line) is not None
+        if match and is_field:
             group = groups.setdefault(match["place"], {})
             group.setdefault(field_name(match["field"]), []).append(match["value"].strip())
     return [row for place, group in groups.items() if (row := _to_row(group, is_record=bool(place)))]

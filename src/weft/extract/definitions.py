@@ -25,6 +25,7 @@ from weft.extract.chinese.definitions import (
     find_other_names,
     is_clear_definition,
 )
+from weft.extract.entity_types import AMBIGUOUS_PERSONS, PERSON, PERSON_NOUNS
 from weft.extract.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.extract.names import singular
 from weft.extract.phrases import Name, is_identifier, is_proper, is_term, is_usable
@@ -73,7 +74,15 @@ _ADJECTIVES = word_set(
 _ASIDE_IN = re.compile(r"\s?\([^()]{0,80}\)")
 _PARTICIPLE = re.compile(r"[a-z-]{2,}[^e\W]ed")
 _NO_PARTICIPLES = word_set("biped hundred infrared kindred moped watershed")
-_PERSON = "person"
+_PERSON_CUES = (
+    DEMONYMS
+    | PERSON_NOUNS
+    | word_set(
+        "born deceased fashion film former football baseball basketball hockey tennis chess glamour he league music "
+        "professional race racing record retired she stage television who"
+    )
+)
+"""Words of a definition that make `model` or `driver` a person."""
 _AS = re.compile(
     r"(?:\b(?P<known>also known as|also called|better known as|best known as|known professionally as|known as"
     r"|a\.?k\.?a\.?|nicknamed|(?:stage|ring|pen) name(?: of)?|formerly(?: known as| called)?|abbreviated(?: as| to)?)"
@@ -174,7 +183,8 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
     """
     Return the head noun of the noun phrase at the start of `rest`, in lower case; empty if there is none.
 
-    `1961 Italian drama film directed by …` gives `film`. Relatives (`son`, `widow`) give `person`.
+    `1961 Italian drama film directed by …` gives `film`. Relatives (`son`, `widow`) give `person`, and so
+    does `model` in `a fashion model`; in `a concurrency model` it does not.
     """
     head = before = ""
     words = [match.group() for match in _WORD.finditer(_ASIDE_IN.sub("", rest[:200]))][:24]
@@ -204,7 +214,10 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
         return ""
     if head in _EMPTY or head in DEMONYMS or head in STARTERS or not head.replace("-", "").isalpha():
         return ""
-    return _PERSON if head in RELATIVES else singular(head) if plural else head
+    noun = singular(head) if plural else head
+    if noun in AMBIGUOUS_PERSONS and not _PERSON_CUES.isdisjoint(word.lower() for word in words):
+        return PERSON
+    return PERSON if head in RELATIVES else noun
 
 
 def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: int | None = None) -> Iterator[Alias]:
@@ -297,7 +310,7 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
         lower = f" {subject.name.lower()}"
         if _PARTICIPLE.fullmatch(subject.name.lower()):  # `Listed is a table of …`
             return False
-        return match["verb"] == "is" and bool(match["article"]) and kind not in ("", _PERSON) and lower not in text
+        return match["verb"] == "is" and bool(match["article"]) and kind not in ("", PERSON) and lower not in text
     if match["article"]:
         is_single = subject.kind == "name" and " " not in subject.name and not is_identifier(subject.name)
         return not is_single or match["verb"] in ("is", "are")

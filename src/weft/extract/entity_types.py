@@ -5,6 +5,7 @@ Types of entities: the closed list of type nouns, and the type of a noun found i
 | --- | --- |
 | `film`, `service`, `city` | the same |
 | `novelist`, `daughter`, `admiral` | `person` |
+| `driver`, `producer` | none: person or program; `model` is a `model` |
 | `organization`, `软件公司` | `organisation`, `公司` |
 | `oldest`, `bundle`, `vague` | none |
 """
@@ -63,6 +64,9 @@ _PERSONS = (
         "monarch ruler leader teacher professor educator academic scholar student developer programmer maintainer"
     )
 )
+AMBIGUOUS_PERSONS = word_set("broadcaster driver judge leader model player producer ruler student teacher")
+"""Persons, but also machines, programs and algorithms."""
+PERSON_NOUNS = _PERSONS - AMBIGUOUS_PERSONS
 _CHINESE_TYPES = (
     "公司 集团 企业 大学 学院 中学 城市 首都 河流 山脉 湖泊 岛屿 国家 省份 作家 小说家 诗人 画家 导演 演员 歌手 "
     "科学家 物理学家 数学家 化学家 政治家 军事家 企业家 工程师 建筑师 运动员 小说 电影 电视剧 话剧 歌曲 专辑 游戏 "
@@ -79,7 +83,7 @@ def entity_type(noun: str) -> str:
         return max((kind for kind in _CHINESE_TYPES if folded.endswith(kind)), key=len, default="")
     head = folded.rpartition(" ")[2]
     for form in (head, singular(head)):
-        if form in _PERSONS:
+        if form in PERSON_NOUNS:
             return PERSON
         if form in _TYPES or form in _SYNONYMS:
             return _SYNONYMS.get(form, form)

@@ -7,6 +7,7 @@ Names in a text that are no entities: code words, labels, placeholders, variable
 | `- **Easy to Learn:** Vue has …`, `Next Steps: …` | `Easy to Learn`, `Next Steps`: labels |
 | `Status: [Draft or Final]`, `<Your Name>` | placeholders |
 | `the so-called "happy path"` | a quoted text in lower case |
+| `Bob`, `` `do_something` ``, `` `cityId` `` in a text with code | names of examples |
 | `` `todoId` `` beside a code block with `const todoId = …` | a variable of an example |
 | `T_1`, `100Mi`, `a=b` | symbols, quantities, expressions |
 """
@@ -36,8 +37,12 @@ _DECLARED = re.compile(
 _IMPORTANT = ("image", "link", "strong", "wikilink")
 _NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
 _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
-_EXAMPLE = re.compile(r"(?:[Mm]y|[Ff]oo|[Bb]ar|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)")
-"""Start of a name that examples use: `MyComponent`, `foo-bar`."""
+_EXAMPLE = re.compile(
+    r"(?:[Mm]y|[Yy]our|[Ff]oo|[Bb]ar|[Bb]az|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)"
+    r"|[Dd]o_?(?:[Ss]omething|[Ss]tuff)|[a-z]{2,20}(?:Id|_id)s?$"
+)
+"""Name that examples use: `MyComponent`, `foo-bar`, `do_something`, `cityId`."""
+_EXAMPLE_PERSONS = word_set("alice bob carol charlie dave eve mallory foo bar baz qux acme")
 _SYMBOL = re.compile(r"[A-Za-z]{1,2}_\{?\w{1,2}")
 _LABEL_END = re.compile(r"\s?(?:[:：]|[–—](?=\s)|-\s)")
 _CJK = re.compile(f"[{CJK}]")
@@ -68,6 +73,11 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
     ):
         return True
     return name.kind in ("phrase", "quoted", "term") and (_is_label(name, sentence) or _is_placeholder(name, sentence))
+
+
+def is_example(name: Name) -> bool:
+    """Return True if a single capitalised word of a technical text is a name that examples use: `Bob`, `Acme`."""
+    return name.kind in ("phrase", "quoted") and name.text.lower() in _EXAMPLE_PERSONS
 
 
 def is_noise(name: str) -> bool:

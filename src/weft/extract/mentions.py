@@ -39,13 +39,20 @@ _ENDING = re.compile("(?:s|es)?s?(?![a-z0-9])")
 _ENDING_SIGN = re.compile("s?(?![a-z])")
 _ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
+_ADDRESS = re.compile(
+    r"\]\([^()\s]{1,1000}"  # [label](address
+    r"|\[\[[^\[\]|\n]{1,300}[|/]"  # [[page|label]], [[folder/page]]
+    r"|https?://[^\s<>()\[\]\"']{1,1000}"
+    r"|\b(?:href|src|to)=\"[^\"\n]{1,1000}\""
+    r"|\]:[ \t]{1,9}<?(?:\.{0,2}/|https?:)\S{1,1000}"  # [label]: address
+)
 
 
 def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) -> tuple[StatedMention, ...]:
     """Return the mentions of the names (by key) that a chunk nominates, and of its subjects `about`."""
     if not names and not about:
         return ()
-    found = LazyWords(text)
+    found = LazyWords(without_addresses(text))
     numbers, sentences = dict.fromkeys(sorted(about), 0), dict.fromkeys(about, 0)
     last, size = -1, 0
     for key, at, _ in match_names(found, names):
@@ -60,6 +67,19 @@ def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) 
     )
 
 
+def without_addresses(text: str) -> str:
+    """Return a text without the addresses of its links, whose folders are no mentions of names."""
+    if "](" not in text and "[[" not in text and "://" not in text and '="' not in text:
+        return text
+    return _ADDRESS.sub(_blank_address, text)
+
+
+def _blank_address(match: re.Match[str]) -> str:
+    """Return a space for an address; `[[TCP/` is part of a name."""
+    found = match[0]
+    return found if found.startswith("[[") and found.endswith("/") and found.isupper() else " "
+
+
 def nominated_mentions(text: str, nominations: Iterable[Nomination]) -> tuple[StatedMention, ...]:
     """Return the mentions of the names that a chunk nominates."""
     names, about = set[str](), set[str]()
@@ -72,7 +92,7 @@ def nominated_mentions(text: str, nominations: Iterable[Nomination]) -> tuple[St
 
 def count_mentions(text: str, key: str) -> int:
     """Return the number of mentions of a name in a text, also as a part of a longer name."""
-    return len(match_names(words(text), {key})) if _may_mention(text, key) else 0
+    return len(match_names(words(without_addresses(text)), {key})) if _may_mention(text, key) else 0
 
 
 def _may_mention(text: str, key: str) -> bool:

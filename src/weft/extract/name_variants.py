@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from weft.extract.entity_types import AMBIGUOUS_PERSONS
 from weft.extract.lexicon import word_set
 from weft.extract.names import name_key, singular
 from weft.text.normalise import fold
@@ -36,6 +37,8 @@ MIN_SURNAME_LETTERS = 4
 
 def is_person(type: str) -> bool:
     """Return True if a type is one of persons: `poet`, `footballer`, `historian`."""
+    if type in AMBIGUOUS_PERSONS:
+        return False
     return type in _PERSONS or (type.endswith(_PERSON_ENDINGS) and type not in _NOT_A_PERSON)
 
 

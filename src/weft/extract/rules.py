@@ -41,8 +41,16 @@ from weft.extract.definitions import (
     may_be_topic,
 )
 from weft.extract.entity_types import entity_type
-from weft.extract.exclusions import declared_keys, is_excluded, is_licence, is_parameter, is_plain_code, marked_text
-from weft.extract.links.page_keys import page_parts
+from weft.extract.exclusions import (
+    declared_keys,
+    is_example,
+    is_excluded,
+    is_licence,
+    is_parameter,
+    is_plain_code,
+    marked_text,
+)
+from weft.extract.links.page_keys import file_name, is_index, page_parts
 from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.extract.names import key_words, name_key
@@ -126,7 +134,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-18+{self._tagger.name}" if self._tagger else "rules-18"
+        return f"rules-19+{self._tagger.name}" if self._tagger else "rules-19"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -169,6 +177,8 @@ class _Reader:
     """Keys of the title, the link targets and the field values of the document."""
     declared: frozenset[str] = field(init=False)
     """Keys of the variables that the code blocks of the document declare."""
+    has_code: bool = field(init=False)
+    """True if the text has code."""
     marked: str = field(init=False)
     """Headings, bold texts and link labels of a Markdown document."""
     is_titled: bool = True
@@ -187,6 +197,7 @@ class _Reader:
         is_name = is_short and not is_line and (not is_id or is_proper(title))
         metadata = self.document.metadata
         self.topic = Topic(title, name_key(title), read_type(metadata)) if is_name else Topic()
+        self.has_code = "`" in self.document.text
         is_markdown = self.document.form == "markdown"
         self.declared = declared_keys(parse(self.document.text)) if is_markdown else frozenset()
         is_chinese_page = is_markdown and has_han(self.document.text[:2000])
@@ -233,7 +244,7 @@ class _Reader:
         The tagger was trained on news: in technical text it takes `小节` for an organisation.
         There a name with untypical characters is only a term, and code is only an identifier.
         """
-        if name.kind != "name" or "`" not in self.document.text:
+        if name.kind != "name" or not self.has_code:
             return name
         if not has_han(name.text):
             is_code = any(mark.kind == "code" and mark.start == name.start for mark in sentence.marks)
@@ -325,10 +336,22 @@ class _Reader:
             nominations.nominate(heading, kind, about=True)
             for term in find_terms(heading):
                 nominations.nominate(term, "term", about=True)
-            if self.topic.key and (kind == "identifier" or _is_part(heading)):
+            if self.topic.key and (kind == "identifier" or self._is_part(text, heading)):
                 type = "part_of" if kind == "identifier" else "section_of"
                 statement = Statement(heading, self.topic.name, type)
                 nominations.claim(statement, weight=STRUCTURE_WEIGHT, description=in_words(statement))
+
+    def _is_part(self, text: str, heading: str) -> bool:
+        """
+        Return True if a heading is that of a thing which is a section of the topic.
+
+        An identifier is. Another name is if the heading links to its page, or if the page is the index of a folder: a
+        heading may equal the title of an unrelated page.
+        """
+        if is_identifier(heading):
+            return True
+        is_name = len(heading.split()) > 1 and is_proper(heading) and not is_label(heading)
+        return is_name and ("](" in text or "[[" in text or is_index(file_name(self.document.source)))
 
     # ── sentences ───────────────────────────────────────────────────────────────────────────────
 
@@ -402,6 +425,7 @@ class _Reader:
         name, key = found, name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
+        is_passing = is_passing or (self.has_code and is_example(name))
         if key in (self.topic.key, self.topic.bare_key) or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
@@ -494,10 +518,6 @@ def _title_id(title: str) -> str:
 def _is_prose(passage: _Passage) -> bool:
     """Return True if a sentence may describe the document: prose or list item of more than three words."""
     return passage.sentence.role in ("prose", "item") and count_words(passage.sentence.text) > 3
-
-
-def _is_part(heading: str) -> bool:
-    return is_identifier(heading) or (len(heading.split()) > 1 and is_proper(heading) and not is_label(heading))
 
 
 def _glossary_term(sentence: Sentence) -> str:

@@ -18,7 +18,7 @@ The weight of a relation depends on its source:
 | 10 | a typed field of front matter, a record or a table | `depends_on: [OAuth Provider]` |
 | 8 | a link in the text of the document | `see [[INC-2041]]` gives `links_to` |
 | 7 | a verb between two names in one sentence | `Login Flow uses the Session Store` |
-| 6 | structure | the heading `Retry Queue` is `section_of` its document |
+| 6 | structure | the heading `[Retry Queue](retry.md)` is `section_of` its document |
 | 1 to 5 | names in the same sentence, counted by the store | `co_occurs_with` |
 
 Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `inverse` returns the opposite direction.
@@ -98,6 +98,8 @@ _MODAL = re.compile(
 _BARE_VERB = re.compile(r"(?:use|depend|rely|belong|implement|read|write|replace|supersede)\b", re.IGNORECASE)
 _NOUN_AFTER = re.compile(r"[ -](?P<noun>[a-z][a-z-]*)")
 _AFTER_TARGET = STARTERS | SMALL_WORDS | word_set("to that which who is are was were has have via than then instead")
+_BEFORE_LABEL = ".;,|(*•·–—"
+"""Characters after which `owner:` is a field; inside a clause it is not."""
 _KIN = frozenset({"child_of", "parent_of", "sibling_of", "married_to"})
 _OPENED = re.compile(r"\s{0,4},?\s{0,4}\([^()]{0,80}")
 _PLAINLY = re.compile(r"\s{0,4},?\s{0,4}(?:(?:is|was|are|were)\s+)?(?:(?:\w+ly|now|also|still|an?|integral)\s+)*")
@@ -205,7 +207,8 @@ def _find_source(sentence: Sentence, cue: _Cue, names: Sequence[Name], subject: 
     text = sentence.text
     is_label = text[cue.end - 1] == ":"
     if cue.start == 0 or is_label:  # `Owned by …`, `Owner: …`: the source is the topic of the document
-        return topic.name if topic.key and (cue.reach == "subject" or is_label) else ""
+        is_field = cue.start == 0 or text[: cue.start].rstrip()[-1:] in _BEFORE_LABEL
+        return topic.name if topic.key and (is_field if is_label else cue.reach == "subject") else ""
     if subject is not None and subject.kind not in ("word", "term"):
         between = text[subject.end : cue.start]
         if subject.kind == "pronoun" and sentence.role == "item":  # `It` refers to the line above the list

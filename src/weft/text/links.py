@@ -18,7 +18,12 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-WIKILINK_PATTERN = r"\[\[(?P<wiki>[^\[\]]{1,300})\]\]"
+_NO_PAGE = r"(?!\s{0,9}[\"'`]|[\d\s.-]{1,40},)"
+"""Quoted values and lists of numbers are no pages: `[["driver", "restaurant"]]`, `[[1, 2]]`."""
+_NO_SETTING = r"(?!\s{0,20}\n\s{0,20}[\w.-]{1,60}\s{0,9}=\s)"
+"""A heading of TOML has a setting on the next line: `[[http.services]]`, then `name = "x"`."""
+
+WIKILINK_PATTERN = rf"\[\[{_NO_PAGE}(?P<wiki>[^\[\]]{{1,300}})\]\]{_NO_SETTING}"
 """Pattern of a wikilink, for use in a larger pattern. The group `wiki` is the text between the brackets."""
 
 MARKDOWN_LINK_PATTERN = r"\[(?P<label>[^\[\]]{0,300})\]\([^()\s]{0,500}(?: [^()]{0,200})?\)"
@@ -28,7 +33,7 @@ _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
 _PART_MARK = re.compile(r"#(?=.)")
 """`#` before the part of a page. A `#` at the end belongs to the name: `C#`."""
-_SEPARATORS = re.compile(r"[\s,;、，；]*")
+_SEPARATORS = re.compile(r"[\s,;、，；•·]*")
 _BACKTICKS = re.compile(r"`+")
 _NOTE_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 
@@ -69,6 +74,11 @@ def find_link_pages(lines: Iterable[str]) -> list[str]:
             for inner in _WIKILINK.findall(blank_inline_code(line)):
                 pages[link_page(inner)] = None
     return [page for page in pages if page]
+
+
+def find_wikilinks(text: str) -> list[str]:
+    """Return the texts between the double brackets of a text, in order."""
+    return _WIKILINK.findall(text) if "[[" in text else []
 
 
 def read_link_list(text: str) -> list[str]:

@@ -4,7 +4,8 @@ Labels of links that are other names of their targets.
 | label | path of the target | a name? |
 | --- | --- | --- |
 | `Pod Lifecycle`, `session_store`, `会话存储` | any | yes |
-| `Kubectl`, `label selectors` | `tools/kubectl`, `concepts/labels` | yes: they share a word with the path |
+| `Kubectl`, `pod labels` | `tools/kubectl`, `concepts/pod-labels` | yes: the words of the path |
+| `faster queries`, `put their pieces together` | `queries`, `pieces` | no: a phrase in lower case |
 | `see how it works`, `here`, `this page`, `the docs`, `Read more` | any | no: a reference or a clause |
 | `labels` | `concepts/labels` | no: a common word in lower case |
 | `Overview` | any | no: a heading of many pages |
@@ -54,8 +55,14 @@ def read_label(label: str, *, target: Sequence[str]) -> str:
         is_name = is_identifier(text) or (not text.isascii() and is_term(text))
         is_name = is_name or ((is_code or is_proper(text)) and _shares_word(folded, target))
     else:
-        is_name = is_proper(text) or _shares_word(folded, target)
+        is_name = is_proper(text) or _is_path(folded, target)
     return text if is_name and folded[-1] not in LABELS else ""
+
+
+def _is_path(words: Sequence[str], target: Sequence[str]) -> bool:
+    """Return True if a label consists of the words of the last part of a path."""
+    path = target[-1].replace("_", "-").split("-") if target else []
+    return sorted(map(singular, words)) == sorted(map(singular, path))
 
 
 def _shares_word(words: Sequence[str], target: Sequence[str]) -> bool:

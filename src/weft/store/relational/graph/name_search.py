@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
-from weft.extract.mentions import required_terms
+from weft.extract.mentions import required_terms, without_addresses
 from weft.extract.names import LazyWords, written_keys
 from weft.records import Mention
 from weft.store.relational.session import Namespace, Session
@@ -41,7 +41,7 @@ def find_written_names(
 
     Only entities with a defining chunk count, not phrases of two documents that the chunk has in passing.
     """
-    words = {id: LazyWords(text) for id, text in texts.items()}
+    words = {id: LazyWords(without_addresses(text)) for id, text in texts.items()}
     keys = {id: written_keys(found) for id, found in words.items()}
     values = {"namespace": namespace, "keys": json.dumps(sorted(set().union(*keys.values())), ensure_ascii=False)}
     rows = db.run("written_names", values) if any(keys.values()) else []

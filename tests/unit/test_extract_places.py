@@ -1,0 +1,173 @@
+"""Statements that count only at their place: fields, links, sections, types, and names of examples."""
+
+import pytest
+from extracting import claims, extract, names
+
+from weft.extract.entity_types import entity_type
+from weft.extract.links.anchor_text import read_label
+from weft.extract.mentions import count_mentions, find_mentions
+from weft.extract.properties import read_properties
+from weft.extract.rules import RuleExtractor
+from weft.records import Chunk, Document
+
+# ── fields ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nclass Repo(TypedDict):\n    owner: NotRequired[str | None]\n```",
+        "    owner: NotRequired[str | None]",
+        "owner: NotRequired[str | None]",
+        "- owner: dict[Identity, Team]",
+        "We make multiple REST calls (/users/42, /orders/7), see the Gateway.",
+        "The text goes on and the wrapped line begins with\nowner: Jane Doe and others",
+    ],
+)
+def test_code_and_running_text_have_no_fields(text):
+    """A field begins a block or follows another field; its value is a name, not a type."""
+    extraction = extract(text)
+    assert claims(extraction) == []
+    assert names(extraction, "metadata", "field") == []
+
+
+@pytest.mark.parametrize(
+    "text, targets",
+    [
+        ("Related: [[p|HDK]] • [[tools|Tools]]", ["tool"]),
+        ("Related: [[Fundamentals]] • [[index|Entries]]", ["fundamental", "index"]),
+        (
+            "- **Related:** [[Design/Fundamentals|basics]], [[Entries#Old]] · [[Redis]]",
+            ["fundamental", "entry", "redis"],
+        ),
+        ("Owner: [Identity Team](../teams/identity.md)", ["identity team"]),
+        ("Owner: Identity Team, since 2020", ["identity team"]),
+    ],
+)
+def test_links_in_a_field_are_read_before_its_separators(text, targets):
+    """The bar of a wikilink separates a label, not two names."""
+    extraction = extract(text)
+    assert [claim.target for claim in extraction.claims if claim.weight == 10] == targets
+    assert not [n.name for n in extraction.nominations if "[" in n.name or "]" in n.name or "|" in n.name]
+
+
+@pytest.mark.parametrize("field", ["hide", "layout", "weight", "outline", "template", "icon", "sidebar_position"])
+def test_settings_of_site_tools_are_neither_facts_nor_relations(field):
+    """`hide: [navigation]` tells a generator what to show."""
+    metadata = {field: ["Navigation Bar"] if field == "hide" else "Deep Page", "owner": "Identity Team"}
+    document = Document(source="guide.md", title="Guide", text="Text.", form="markdown", metadata=metadata)
+    assert {fact.predicate for fact in read_properties(document)} == {"owner"}
+    assert claims(extract("Text.", title="Guide", metadata=metadata)) == [("guide", "owned_by", "identity team")]
+
+
+# ── links ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[http.services]]\n  name = 'web'",
+        "{{< tab >}}\n[[http.services]]\nname = 'web'\n{{< /tab >}}",
+        '[["driver", "restaurant"], is a matrix.',
+        'The value [["driver", "restaurant"]] is a matrix.',
+        "The array [[1, 2]] and [[0.5, -1]] have one row.",
+        "- a\n  ```toml\n  [[http.services]]\n  ```",
+        "Use `[[http.services]]` there.",
+    ],
+)
+def test_brackets_of_code_are_no_wikilinks(text):
+    """TOML, matrices and code spans have double brackets, too."""
+    extraction = extract(text)
+    assert names(extraction, "link", "definition") == []
+
+
+def test_a_daily_note_is_a_wikilink():
+    """Names of digits are names of pages."""
+    assert names(extract("See [[2024-01-05]] and [[202401051230 Note]]."), "link") == ["202401051230 Note"]
+
+
+@pytest.mark.parametrize(
+    "label, path, name",
+    [
+        ("put their pieces together", "guide/pieces", ""),
+        ("faster queries", "perf/queries", ""),
+        ("queries that run faster", "perf/queries", ""),
+        ("event handlers", "guide/event-handlers", "event handlers"),
+        ("Event Handlers", "guide/x", "Event Handlers"),
+    ],
+)
+def test_a_label_in_lower_case_names_its_target_only_by_the_words_of_the_path(label, path, name):
+    """Other phrases are a part of their sentence."""
+    assert read_label(label, target=path.split("/")) == name
+
+
+@pytest.mark.parametrize(
+    "text, count",
+    [
+        ("See [the guide](../Redis/setup.md) and <https://host/Redis/a>.", 0),
+        ("See [[Redis/Setup]], [[Redis/Setup|the guide]] and [[Redis|it]].", 0),
+        ('<a href="/Redis/setup">guide</a>\n[a]: /Redis/setup\n[b]: https://host/Redis', 0),
+        ("See [Redis](../x/setup.md), [[x/Redis]] and Redis.", 3),
+    ],
+)
+def test_the_path_of_a_link_mentions_nothing(text, count):
+    """A folder with the name of a thing is not that thing."""
+    assert count_mentions(text, "redis") == count
+    assert sum(mention.count for mention in find_mentions(text, names={"redis"}, about=())) == count
+
+
+def test_a_name_with_a_slash_is_still_mentioned():
+    """`[[TCP/IP]]` is no path."""
+    assert count_mentions("See [[TCP/IP]].", "tcp ip") == 1
+
+
+# ── sections, types, examples ───────────────────────────────────────────────────────────────────
+
+
+def read_heading(source, heading):
+    document = Document(source=source, title="Session Store", text=f"## {heading}\n\nText.", form="markdown")
+    chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(heading,), start_line=1, end_line=3, text="Text.")
+    return claims(RuleExtractor().extract(document, [chunk])[0])
+
+
+@pytest.mark.parametrize(
+    "source, heading, is_section",
+    [
+        ("docs/store.md", "Retry Queue", False),
+        ("docs/store.md", "[Retry Queue](retry.md)", True),
+        ("docs/store.md", "[[Retry Queue]]", True),
+        ("docs/store.md", "retry_queue", True),
+        ("docs/index.md", "Retry Queue", True),
+        ("docs/README.md", "Sharp edges", False),
+    ],
+)
+def test_a_heading_is_a_section_only_where_the_page_says_so(source, heading, is_section):
+    """An ordinary heading may equal the title of an unrelated page."""
+    assert ("retry queue", "section_of", "session store") in read_heading(source, heading) or not is_section
+    assert is_section or not [c for c in read_heading(source, heading) if c[1] == "section_of"]
+
+
+@pytest.mark.parametrize(
+    "text, type",
+    [
+        ("Async Core is a concurrency model that scales.", "model"),
+        ("Kafka Streams is a producer for topics.", ""),
+        ("Graph Gateway is a driver for databases.", ""),
+        ("Jane Roe is an English model and actress.", "person"),
+        ("Jane Roe was a racing driver.", "person"),
+        ("Jane Roe is a novelist.", "person"),
+    ],
+)
+def test_a_model_is_a_person_only_beside_words_for_persons(text, type):
+    """Programs produce, drive and model, too."""
+    found = extract(text, title="Notes").nominations
+    assert {n.type for n in found if n.kind == "definition"} == {type}
+    assert entity_type("model") == "model"
+
+
+def test_names_of_examples_are_no_entities_in_technical_texts():
+    """Elsewhere Bob may be a person of the text; a defined or linked name counts everywhere."""
+    text = "We saw Bob and Alice call `do_something` with `cityId`, and `storageClassName` of Redis Labs."
+    assert names(extract(text), "phrase", "identifier") == ["storageClassName", "Redis Labs"]
+    assert "Bob" in names(extract("We saw Bob at Redis Labs."), "phrase")
+    assert names(extract("We use `x` with [[Bob]]."), "link") == ["Bob"]
