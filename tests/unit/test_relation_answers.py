@@ -20,11 +20,14 @@ NOTES = {
     "docs/jasper.md": "# Jasper Billing\n\nJasper Billing depends on Redis Cluster.\n",
     "docs/pep.md": "# PEP 9484 – Nested Types\n\nTypes in types.\n",
     "docs/old-pep.md": "# PEP 9302 – Plain Types\n\nSee [its successor](pep.md).\n",
+    "docs/new-pep.md": "---\nrequires: PEP 9302\n---\n# PEP 9506 – Sealed Types\n\nTypes without subtypes.\n",
     "docs/zh-store.md": "# 会话存储\n\n会话存储保存会话。\n",
     "docs/zh-team.md": "# 身份团队\n\n身份团队管理账号。\n",
     "docs/zh.md": "# 登录服务\n\n登录服务依赖会话存储。登录服务由身份团队负责。\n",
     "pkg/a.py": "from pkg.b import Base, helper\n\n\n"
     "class Child(Base):\n    def run(self):\n        return helper(1)\n",
+    "pkg/c.py": "import requests\n\n\ndef fetch(url):\n    return requests.get(url)\n",
+    "pkg/d.py": "from requests.adapters import HTTPAdapter\n\n\nclass Slow(HTTPAdapter):\n    pass\n",
     "pkg/b.py": "class Base:\n    pass\n\n\ndef helper(x):\n    return x\n",
 }
 
@@ -58,6 +61,10 @@ def things(engine, question):
         ("Who owns Session Store?", ["Identity Team"]),
         ("Who calls helper?", ["pkg.a.Child.run"]),
         ("Which modules import `pkg.b`?", ["pkg.a"]),
+        ("Which modules import `requests`?", ["pkg.c", "pkg.d"]),
+        ("What requires PEP 9302?", ["PEP 9506 – Sealed Types"]),
+        ("What requires PEP 9302 – Plain Types?", ["PEP 9506 – Sealed Types"]),
+        ("What does PEP 9506 require?", ["PEP 9302 – Plain Types"]),
         ("What does pkg.a import?", ["pkg.b", "pkg.b.Base", "pkg.b.helper"]),
         ("What extends pkg.b.Base?", ["pkg.a.Child"]),
         ("登录服务依赖什么？", ["会话存储"]),
@@ -127,6 +134,14 @@ def test_a_relation_that_nothing_states(engine):
     assert not result.relations.items
     assert any("called by" in note for note in result.notes)
     assert result.evidence
+
+
+def test_a_question_about_the_content_is_answered_by_passages(engine):
+    """The graph need not know what a page is about."""
+    result = engine.query("What is PEP 9484 about?")
+    assert result.relations is None
+    assert not any("no relation" in note for note in result.notes)
+    assert result.evidence[0].document.source.endswith("pep.md")
 
 
 @pytest.mark.parametrize(

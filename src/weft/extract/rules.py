@@ -106,7 +106,8 @@ _CODE_HEADING = re.compile(
     r"|procedure|index|trigger)\s+(?:if\s+not\s+exists\s+)?([\w.$]+)",
     re.IGNORECASE,
 )
-_TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b")
+_TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b|([A-Z]{2,10} \d{1,6})(?=:| ?[–—]| - |\. )")
+"""`INC-2041 Checkout failures`, `PEP 302 – New Import Hooks`; not `HTTP 2 in practice`."""
 _LINE_TITLE = re.compile(r"\.\w{2,6}#L?\d+$")
 """Title of a record that is only its file and line: `questions.jsonl#L12`."""
 _GLOSSARY = re.compile(
@@ -509,10 +510,10 @@ class _Reader:
 def _title_id(title: str) -> str:
     """Return the id at the start of a title: `INC-2041` of `INC-2041 Checkout failures` and of `INC-2041.txt`."""
     match = _TITLE_ID.match(title)
-    if not match or match[1] == title:
+    if not match or match[0] == title:
         return ""
     file = _FILE_NAME.fullmatch(title)
-    return match[1] if file is None or file[1] == match[1] or " " in title else ""
+    return match[0] if file is None or file[1] == match[0] or " " in title else ""
 
 
 def _is_prose(passage: _Passage) -> bool:

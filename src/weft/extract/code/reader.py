@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from weft.extract.code.code_keys import MAX_KEY_CHARACTERS, code_key
 from weft.extract.code.code_relations import WEIGHTS, find_relations
-from weft.extract.code.imports import read_imports
+from weft.extract.code.imports import Import, read_imports
 from weft.extract.code.scopes import Scopes
 from weft.extract.sentences import shorten
 from weft.records import Chunk, Claim, Document, Extraction, Nomination
@@ -75,6 +75,7 @@ class _Reader:
             if item.is_exported and item.name:
                 exported = f"{self._module}.{item.name}"
                 self._alias(self._chunk_at(item.line), exported, item.target, EXPORT_REASON)
+            self._nominate_package(item)
         self._read_default_exports()
         for relation in find_relations(
             self._syntax, self._scopes, self._imports, module=self._module, source=self._source
@@ -97,6 +98,18 @@ class _Reader:
         for short in dict.fromkeys((path, definition.name)):
             if not (short.startswith("__") and short.endswith("__")):
                 self._alias(first, short, name, ALIAS_REASON)
+
+    def _nominate_package(self, item: Import) -> None:
+        """
+        Nominate the imported Python package of others, such as `requests`, as a link does.
+
+        So it is an entity without a definition. If the corpus has a module of this name, the module is meant.
+        """
+        root = item.module.partition(".")[0]
+        if self._syntax.grammar == "python" and root and root != self._module.partition(".")[0]:
+            nomination = Nomination(key=code_key(root), name=root, kind="link", type="module")
+            self._nominations[self._chunk_at(item.line)].setdefault((nomination.key, root), nomination)
+            self._claim(self._module, root, "imports", item.line)
 
     def _describe(self, index: int, definition: Definition) -> str:
         """Return the first line of the docstring or of the comment above a definition, else the definition's line."""

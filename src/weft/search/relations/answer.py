@@ -39,7 +39,10 @@ MAX_PATH_HOPS = 4
 MAX_PATH_RELATIONS = 50
 """Maximum number of relations of an entity that the search for a path reads."""
 
-NOTHING = "no document states a relation “{}” of “{}”"
+CONTENT_TYPES = frozenset({"concerns", "describes"})
+"""Types of questions about the content of a text: `What is X about?` Only passages can answer if the graph does not."""
+
+NOTHING = "the graph has no relation “{}” of “{}”"
 UNCONNECTED = "“{}” and “{}” are both described; nothing here connects them"
 
 
@@ -70,6 +73,8 @@ def answer_relations(question: Question, search: SearchContext) -> RelationAnswe
             answer = _connect(groups, relations, search)
         else:
             answer = _list(reading, groups[0], relations, search)
+            if not answer.items and not CONTENT_TYPES.isdisjoint(reading.types):
+                continue
         if answer is not None and answer.items:
             return answer
         empty = empty or answer
