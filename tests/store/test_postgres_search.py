@@ -15,7 +15,6 @@ from psycopg.conninfo import make_conninfo
 import weft.store.postgres.connect as connect
 import weft.store.postgres.filters as filters
 import weft.store.postgres.terms as terms
-import weft.store.postgres.vector_indexes as vector_indexes
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
 from weft.records import Filter, StoredModel
@@ -225,32 +224,6 @@ def test_a_first_load_gets_its_vector_index_at_the_end(postgres_dsn, database, m
 
 def _odd(source, namespace):
     return make_batch(source, [source], vectors={source: unit(*range(1, 8))}, model="f7", namespace=namespace)
-
-
-@pytest.mark.skipif(IS_CITUS, reason="the nodes build the index")
-def test_an_index_is_built_by_one_process_if_shared_memory_is_short(postgres_dsn, database):
-    """A container often has 64 MB of it. The memory of the build is raised for the build alone."""
-    asked = "SELECT current_setting('maintenance_work_mem'), current_setting('max_parallel_maintenance_workers')"
-    during = []
-
-    class Short(psycopg.Connection):
-        def execute(self, query, *arguments, **named):
-            if str(query).startswith("CREATE INDEX"):
-                during.append(super().execute(asked).fetchone())
-                if during[-1][1] != "0":
-                    raise psycopg.errors.DiskFull("could not resize shared memory segment")
-            return super().execute(query, *arguments, **named)
-
-    long = StoredModel(name="fake/long", fingerprint="f", dimension=3000, active=True)
-    texts = {str(n): unit(*row) for n, row in enumerate(np.random.default_rng(5).standard_normal((100, 3000)))}
-    database.store("default").write_model(long)
-    database.store("default").write(make_batch("a", list(texts), vectors=texts, model="f"))
-    with Short.connect(postgres_dsn, autocommit=True) as db:
-        db.execute("SET maintenance_work_mem = '1MB'")
-        vector_indexes.create_vector_indexes(db, 3000, tables=("chunk_vector",))
-        assert db.execute("SELECT to_regclass('weft.chunk_vector_hnsw_3000')").fetchone() != (None,)
-        assert [workers for _, workers in during] == ["2", "0"] and all(memory != "1MB" for memory, _ in during)
-        assert db.execute("SHOW maintenance_work_mem").fetchone() == ("1MB",)
 
 
 def test_vectors_too_long_for_an_index_are_compared_one_by_one(database):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft.config import check_address, find_path, is_missing, is_server, shown
 from weft.engine.adapters import require_postgres
 from weft.errors import InputError
 from weft.store.sqlite.connect import read_version
 from weft.store.sqlite.database import SqliteDatabase
+
+if TYPE_CHECKING:
+    from weft.store.postgres.vector_indexes import VectorIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,24 @@ def make_tables(db: str, *, partitions: int = 0) -> Tables:
     created = is_missing(db)
     SqliteDatabase(str(path)).close()
     return Tables(where=str(path), created=created, schema=read_version(str(path)))
+
+
+def create_indexes(db: str, *, with_small: bool = False) -> list[VectorIndex]:
+    """Create the vector indexes of a server that are missing. Files have read indexes, which follow them."""
+    check_address(db)
+    if not is_server(db):
+        raise InputError(
+            f"{db!r} is a file, whose read indexes are kept up to date by every write",
+            hint="set --db to a server",
+        )
+    require_postgres()
+    from weft.store.postgres.database import PostgresDatabase
+
+    database = PostgresDatabase(db)
+    try:
+        return database.create_vector_indexes(with_small=with_small)
+    finally:
+        database.close()
 
 
 def find_schema(db: str) -> int:

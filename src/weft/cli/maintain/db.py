@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.group()
 @common_options
 def db() -> None:
-    """Create, check and vacuum the tables of a store."""
+    """Create, check, index and vacuum the tables of a store."""
 
 
 @verb()
@@ -61,6 +61,32 @@ def _describe(tables: Tables) -> str:
     return "; ".join(parts)
 
 
+@verb()
+@click.option("--all", "with_small", is_flag=True, help="Also for namespaces that are searched exactly.")
+def index(session: Session, with_small: bool) -> int:
+    """
+    Create missing vector indexes on a server, while others read and write.
+
+    Only the owner of the tables may do this. Exits with 1 if an index could not be created.
+    """
+    from weft.admin.tables import create_indexes
+
+    indexes = create_indexes(session.settings().store.db, with_small=with_small)
+    if session.as_json:
+        from dataclasses import asdict
+
+        print_json([asdict(one) | {"reason": one.reason} for one in indexes])
+    elif session.verbosity >= 0:
+        for one in indexes:
+            took = f" in {one.seconds:.1f} s" if one.state == "created" else ""
+            state = one.state if one.state in ("created", "exists") else f"not created: {one.reason}"
+            say(f"weft.{one.table}, dimension {one.dimension}: {state}{took}")
+        if not indexes:
+            say("no namespace has an embedder yet")
+    return 1 if any(one.state in ("busy", "locked", "refused") for one in indexes) else 0
+
+
+db.add_command(index)
 db.add_command(init)
 db.add_command(check)
 db.add_command(compact, name="vacuum")

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -29,6 +29,7 @@ from weft.store.postgres.failures import (
 )
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.session import PostgresSession
+from weft.store.postgres.vector_indexes import VectorIndex
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import Namespace, NamespaceRow, Turn
 
@@ -171,9 +172,17 @@ class Connections:
         """Create missing indexes of fact vectors of a dimension, outside any transaction."""
         if dimension in self._indexed_dimensions or self._current is not None:
             return
-        with self.bare() as db:
-            vector_indexes.create_vector_indexes(db, dimension, tables=("fact_vector", "fact_text_vector"))
-        self._indexed_dimensions.add(dimension)
+        found = self.create_vector_indexes(dimension, tables=vector_indexes.FACT_TABLES)
+        if all(index.state in vector_indexes.SETTLED for index in found):
+            self._indexed_dimensions.add(dimension)
+
+    def create_vector_indexes(self, dimension: int, *, tables: Sequence[str]) -> list[VectorIndex]:
+        """Create missing vector indexes of a dimension; log a warning for each that is not created."""
+        found = vector_indexes.create_vector_indexes(self.bare, dimension, tables=tables)
+        for index in found:
+            if index.state not in ("created", "exists"):
+                logger.warning("no vector index of dimension %d on weft.%s: %s", dimension, index.table, index.reason)
+        return found
 
     def create_indexes(self, namespace: str) -> None:
         """Create the missing index of the vectors of a namespace that is too large for an exact search."""
@@ -204,10 +213,10 @@ class Connections:
 
     def _index_chunks(self, dimensions: set[int]) -> None:
         """Create the missing indexes of chunk vectors, outside any transaction."""
-        with self.bare() as db:
-            for dimension in dimensions:
-                vector_indexes.create_vector_indexes(db, dimension, tables=("chunk_vector",))
-        self._indexed_chunk_dimensions |= dimensions
+        for dimension in dimensions:
+            found = self.create_vector_indexes(dimension, tables=vector_indexes.CHUNK_TABLES)
+            if all(index.state in vector_indexes.SETTLED for index in found):
+                self._indexed_chunk_dimensions.add(dimension)
 
     @contextmanager
     def bare(self) -> Iterator[psycopg.Connection[TupleRow]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
 from weft.records import ApiKey, Problem
-from weft.store.postgres import citus, schema
+from weft.store.postgres import citus, schema, vectors
 from weft.store.postgres.connect import Connections
+from weft.store.postgres.vector_indexes import CHUNK_TABLES, FACT_TABLES, VectorIndex
 from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
@@ -125,6 +126,33 @@ class PostgresDatabase:
         with self._connections.bare() as db:
             for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():
                 db.execute(f'VACUUM (ANALYZE) weft."{table}"')
+
+    def create_vector_indexes(self, *, with_small: bool = False) -> list[VectorIndex]:
+        """
+        Create the vector indexes that are missing, beside readers and writers.
+
+        An index of chunk vectors is created if a namespace is too large for an exact search, or `with_small`.
+        """
+        self._connections.require_administrator("create vector indexes")
+        indexes = []
+        for dimension, chunks in sorted(self._largest_by_dimension().items()):
+            is_large = with_small or chunks > vectors.MAX_EXACT_ROWS
+            tables = (*CHUNK_TABLES, *FACT_TABLES) if is_large else FACT_TABLES
+            if not is_large:
+                indexes += [VectorIndex(table=table, dimension=dimension, state="small") for table in CHUNK_TABLES]
+            indexes += self._connections.create_vector_indexes(dimension, tables=tables)
+        return indexes
+
+    def _largest_by_dimension(self) -> dict[int, int]:
+        """Return the chunks of the largest namespace of each dimension."""
+        largest: dict[int, int] = {}
+        for name in self._names():
+            with self._connections.read(name) as db:
+                found = db.namespace(name)
+            for row in found.models if found else ():
+                dimension = row.model.dimension
+                largest[dimension] = max(largest.get(dimension, 0), found.chunks if found else 0)
+        return largest
 
     def close(self) -> None:
         self._connections.close()
