@@ -171,6 +171,22 @@ def test_the_answer_is_part_of_the_json(engine):
     assert json.dumps(found)
 
 
+def test_a_long_list_is_paged(tmp_path):
+    """Each page counts all, and the pages together hold every thing once."""
+    settings = Settings(store=StoreOptions(db=str(tmp_path / "weft.db")))
+    with Engine(settings, embedder=FakeEmbedder()) as engine:
+        for number in range(130):
+            engine.add_text(f"# Buoy {number}\n\nSee [[Harbour Chart]].\n", source=f"buoy-{number}.md")
+        engine.add_text("# Harbour Chart\n\nThe chart shows buoys.\n", source="chart.md")
+        question = "Which pages link to Harbour Chart?"
+        pages = [engine.query(question, relations_offset=offset) for offset in (0, 100, 200)]
+    assert [len(page.relations.items) for page in pages] == [100, 30, 0]
+    assert {page.relations.total for page in pages} == {130}
+    assert len({item.name for page in pages for item in page.relations.items}) == 130
+    assert pages[2].relations.note == ""
+    assert result_to_dict(pages[1])["relations"]["offset"] == 100
+
+
 @pytest.mark.parametrize("name", ["docs/auth.md", "docs/auth.md:3-4", "auth service", "Auth Service"])
 def test_a_path_or_citation_names_its_page(engine, name):
     """Also outside of questions."""

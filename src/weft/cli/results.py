@@ -124,7 +124,8 @@ def mark(text: str, wanted: set[str]) -> Text:
 def _print_relations(out: Console, answer: RelationAnswer) -> None:
     """Print the related things, each with its relation, its citation and the sentence that states it."""
     if answer.items:
-        out.print(f"\n[bold]{len(answer.items)} of {answer.total:,}[/]  {escape(' and '.join(answer.names))}")
+        first = f"{answer.offset + 1}-{answer.offset + len(answer.items)}" if answer.offset else len(answer.items)
+        out.print(f"\n[bold]{first} of {answer.total:,}[/]  {escape(' and '.join(answer.names))}")
     for item in answer.items:
         path = path_text(item.path) if len(item.path) > 1 else ""
         relation = "" if path else item.relation.replace("_", " ")

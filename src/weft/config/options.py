@@ -130,6 +130,8 @@ class SearchOptions:
     """Candidates that each channel fetches before fusion."""
     exact: bool = constant(False)
     """True: at most `top_k` passages, connected ones included; they take at most half of the places of evidence."""
+    relations_offset: int = constant(0)
+    """Number of related things that an answer of the graph skips; it lists the next hundred."""
     fusion: Fusion = "weighted"
     """`weighted` sums normalised scores; `rrf` is Reciprocal Rank Fusion."""
     vector_weight: float | None = None

@@ -77,6 +77,7 @@ def relations_to_dict(answer: RelationAnswer) -> dict[str, Any]:
         "names": list(answer.names),
         "types": list(answer.types),
         "total": answer.total,
+        "offset": answer.offset,
         "note": answer.note or None,
         "passages": list(answer.passages),
         "items": [

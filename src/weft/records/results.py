@@ -275,7 +275,9 @@ class RelationAnswer:
     items: tuple[RelatedThing, ...] = ()
     """Related things: direct ones first, then in the order of `types`, then the strongest."""
     total: int = 0
-    """Number of related things; `items` has at most the first 100."""
+    """Number of related things; `items` has at most 100 of them."""
+    offset: int = 0
+    """Number of related things before `items`."""
     note: str = ""
     """Reason if there are none."""
     passages: tuple[str, ...] = ()

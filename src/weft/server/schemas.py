@@ -109,6 +109,9 @@ class Question(Given):
     text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     gate: bool | None = Field(None, description="False returns the ranking without a relevance threshold.")
     rerank: bool | None = Field(None, description="True reorders the results with the configured reranker.")
+    relations_offset: Annotated[int, Field(ge=0, le=5000)] | None = Field(
+        None, description="Related things to skip in `relations`; the next 100 are listed."
+    )
     use_graph: bool | None = Field(None, description="False disables the graph.")
     graph: GivenGraph | None = Field(None, description="Graph settings of this query.")
     source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this text.")

@@ -27,7 +27,7 @@ MAX_RELATIONS = 5000
 """Maximum number of relations of an entity in each direction that are counted."""
 
 MAX_LISTED = 100
-"""Maximum number of things in an answer; `total` counts all."""
+"""Maximum number of things in an answer; `total` counts all, and `search.relations_offset` skips the first ones."""
 
 MAX_HOPS = 6
 """Maximum number of relations in a chain."""
@@ -73,9 +73,9 @@ def answer_relations(question: Question, search: SearchContext) -> RelationAnswe
             answer = _connect(groups, relations, search)
         else:
             answer = _list(reading, groups[0], relations, search)
-            if not answer.items and not CONTENT_TYPES.isdisjoint(reading.types):
+            if not answer.total and not CONTENT_TYPES.isdisjoint(reading.types):
                 continue
-        if answer is not None and answer.items:
+        if answer is not None and answer.total:
             return answer
         empty = empty or answer
     return empty
@@ -90,9 +90,11 @@ def _list(
     starts = [entity.id for entity in entities]
     found = _reach(starts, reading.types, relations, hops=MAX_HOPS if reading.indirect else 1)
     names = tuple(entity.name for entity in entities[:1])
-    items = _read_items(found[:MAX_LISTED], relations, search)
+    offset = max(0, search.options.relations_offset)
+    items = _read_items(found[offset : offset + MAX_LISTED], relations, search)
     note = "" if found else NOTHING.format(reading.types[0].replace("_", " "), names[0])
-    return RelationAnswer(names=names, types=reading.types, items=tuple(items), total=len(found), note=note)
+    listed = tuple(items)
+    return RelationAnswer(names=names, types=reading.types, items=listed, total=len(found), offset=offset, note=note)
 
 
 def _reach(starts: Sequence[str], types: Sequence[str], relations: Relations, *, hops: int) -> list[_Found]:

@@ -18,7 +18,9 @@ from weft.server.schemas import Question
 
 router = APIRouter(tags=["query"])
 
-OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weight", "gate", "rerank")
+OPTIONS = (
+    "method", "top_k", "min_score", "fusion", "vector_weight", "text_weight", "gate", "rerank", "relations_offset",
+)  # fmt: skip
 
 
 def _schema() -> dict[str, Any]:
