@@ -30,7 +30,7 @@ from statistics import fmean
 
 from weft import Document, Engine, open_engine
 from weft.load.conversations.turns import Conversation, Message, to_document
-from weft.records import Filter, to_microseconds
+from weft.records import Filter, Result, to_microseconds
 
 METHODS = ("keyword", "vector", "auto")
 TOP_K = 10
@@ -89,13 +89,17 @@ def measure(engine: Engine, chat: Chat, *, method: str) -> list[tuple[str, float
             answer = engine.query(
                 case.question, where=Filter(before=chat.asked), method=method, top_k=TOP_K, gate=False
             )
-            turns = {
-                line - 1
-                for piece in answer.evidence[:TOP_K]
-                for line in range(piece.chunk.start_line, piece.chunk.end_line + 1)
-            }
-            found.append((case.type, len(case.turns & turns) / len(case.turns)))
+            found.append((case.type, len(case.turns & find_turns(answer)) / len(case.turns)))
     return found
+
+
+def find_turns(answer: Result) -> set[int]:
+    """Return the turns in the first ten chunks of an answer."""
+    return {
+        line - 1
+        for piece in answer.evidence[:TOP_K]
+        for line in range(piece.chunk.start_line, piece.chunk.end_line + 1)
+    }
 
 
 def main() -> int:

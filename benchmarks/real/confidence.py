@@ -33,6 +33,7 @@ from connected import CORPORA, open_corpus
 
 from weft import Engine
 from weft.rank.calibrate import roc_area
+from weft.records import Result
 
 QUESTIONS = Path(__file__).parent / "questions"
 METHODS = ("auto", "keyword")
@@ -98,7 +99,11 @@ def read_cases(corpus: str) -> list[Case]:
 
 def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
     """Return the status of the answer to a question."""
-    result = engine.query(case.question, method=method)
+    return find_status(engine.query(case.question, method=method), case)
+
+
+def find_status(result: Result, case: Case) -> Outcome:
+    """Return the status of an answer, and whether it has an expected file."""
     sources = [piece.document.source for piece in result.evidence]
     is_found = not case.expected or any(source.endswith(case.expected) for source in sources)
     return Outcome(case=case, status=result.status, confidence=result.confidence, is_found=is_found)

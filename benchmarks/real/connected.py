@@ -26,6 +26,7 @@ from pathlib import Path
 from statistics import fmean
 
 from weft import Engine, open_engine
+from weft.records import Result
 
 CORPORA = ("k8s-concepts", "vue-guide-zh", "notes-blue-book")
 EMBEDDERS = {"vue-guide-zh": "local/bge-small-zh"}
@@ -100,7 +101,11 @@ def read_given(corpus: str) -> list[Case]:
 
 def ask(engine: Engine, case: Case, *, method: str) -> Outcome:
     """Return the ranks of the documents that the question needs."""
-    result = engine.query(case.question, method=method, top_k=10)
+    return find_ranks(engine.query(case.question, method=method, top_k=10), case)
+
+
+def find_ranks(result: Result, case: Case) -> Outcome:
+    """Return the ranks of the needed documents in an answer."""
     sources = [piece.document.source for piece in (*result.evidence, *result.connected)]
     ranks = tuple(
         next((rank for rank, source in enumerate(sources, start=1) if source.endswith(group)), None)

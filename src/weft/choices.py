@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+VECTOR, KEYWORD, GRAPH = "vector", "keyword", "graph"
+"""Names of the channels (`search/channel_table.py`)."""
+
 Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mix", "auto", "agentic"]
 Fusion: TypeAlias = Literal["weighted", "rrf"]
 AutoRule: TypeAlias = Literal["citation", "exact", "comparison", "overview"]

@@ -22,8 +22,9 @@ def fuse_reciprocal(rankings, **options):
     return order(fusing.fuse_reciprocal(rankings, **options))
 
 
-def fuse_weighted(rankings, **options):
-    return order(fusing.fuse_weighted(rankings, **options))
+def fuse_weighted(rankings, *, background=(0.0, 0.1), **options):
+    scales = {name: fusing.standard_scale(found, background) for name, found in rankings.items() if name == "vector"}
+    return order(fusing.fuse_weighted(rankings, scales=scales, **options))
 
 
 def ids(hits):

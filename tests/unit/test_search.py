@@ -11,7 +11,7 @@ from weft.context.serialise import result_to_dict
 from weft.index.run import index_documents
 from weft.models.embedders.hashing import HashEmbedder
 from weft.records import Document, Filter
-from weft.search import channels
+from weft.search import channel_table
 from weft.search.chunks import Chunks
 from weft.search.question.embed import embed_question
 from weft.search.question.read import MAX_TERMS, read_question
@@ -123,7 +123,7 @@ def test_weights_that_are_set_count_for_both_kinds_of_fusion(store, embedder):
 @pytest.mark.parametrize(("paragraphs", "weights"), [(1, (0.7, 0.3)), (12, (0.35, 0.65))])
 def test_keywords_count_more_among_chunks_of_long_documents(database, embedder, paragraphs, weights, monkeypatch):
     """Chunks of one conversation have similar vectors. Documents of one chunk keep the usual weights."""
-    monkeypatch.setattr(channels, "MIN_COMPARED_CHUNKS", 1)
+    monkeypatch.setattr(channel_table, "MIN_COMPARED_CHUNKS", 1)
     store = adopt(database.store("default"), embedder)
     lines = [f"Turn {number}: failover number {number} lost the sessions of redis." for number in range(12)]
     texts = ["\n\n".join(lines[at : at + paragraphs]) for at in range(0, len(lines), paragraphs)]

@@ -14,6 +14,7 @@ import apsw
 
 from weft.admin.calibrate import describe
 from weft.admin.tables import find_schema
+from weft.choices import KEYWORD, VECTOR
 from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
@@ -193,7 +194,7 @@ def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]
         state="ok",
         detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
     )
-    indexes = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
+    indexes = {VECTOR: stats.vector_search, KEYWORD: stats.keyword_search, "entity": stats.entity_search}
     for kind, detail in indexes.items():
         if detail:
             yield Finding(what=f"{kind} search in {name}", state="ok", detail=detail)

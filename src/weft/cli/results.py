@@ -12,6 +12,7 @@ from weft.cli.output import console, escape
 from weft.cli.terminal import one_line, say, visible
 from weft.context.serialise import choice_to_dict
 from weft.records import Choice, Context, Evidence, PathStep, RelationAnswer, Result
+from weft.search.channel_table import explain_channel
 from weft.text.analyzer import query_terms, terms
 
 SNIPPET_CHARACTERS = 420
@@ -58,12 +59,10 @@ def warn_budget(context: Context) -> None:
 
 def explain_evidence(piece: Evidence, *, is_connected: bool = False) -> str:
     """Return one line with the channels that found a chunk, their ranks and scores."""
-    names = {"vector": "closest in meaning", "keyword": "keyword match", "graph": "through the graph"}
-    measures = {"vector": "cosine", "keyword": "BM25", "graph": "activation"}
-    parts = [
-        f"{names.get(channel, channel)} #{hit.rank} ({measures.get(channel, 'score')} {hit.score:.3f})"
-        for channel, hit in sorted(piece.channels.items())
-    ]
+    parts = []
+    for channel, hit in sorted(piece.channels.items()):
+        label, measure = explain_channel(channel)
+        parts.append(f"{label} #{hit.rank} ({measure} {hit.score:.3f})")
     if is_connected and piece.graph is not None:
         parts.insert(0, f"neighbour of {piece.graph.start}")
     parts += [f"rare exact name match: {name}" for name in piece.names]

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from weft.choices import GRAPH, VECTOR
 from weft.records import (
     URLS,
     ApiKey,
@@ -122,7 +123,7 @@ def choice_to_dict(choice: Choice) -> dict[str, Any]:
 
 def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
     """Return one piece of evidence as JSON values."""
-    default = "vector" if piece.graph is None else "graph"
+    default = VECTOR if piece.graph is None else GRAPH
     best = min(piece.channels.items(), key=lambda item: (item[1].rank, item[0]))[0] if piece.channels else default
     return {
         "rank": rank,

@@ -43,14 +43,25 @@ def answer_cases(
     graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
     reranker: Reranker | None = None,
     rerank: RerankOptions = RerankOptions(),  # noqa: B008 - frozen
+    without: frozenset[str] = frozenset(),
     on_step: Callable[[], None] = lambda: None,
 ) -> list[Answered]:
-    """Return the ranking for every question, as `weft query` without floor and gate."""
+    """
+    Return the ranking for every question, as `weft query` without floor and gate.
+
+    `without` names corrections of the ranking to leave out, to measure their effect.
+    """
     options = replace(options, top_k=RANKED_CHUNKS, pool=max(options.pool, RANKED_CHUNKS), gate=False, min_score=None)
     answered = []
     for case in cases:
         search = SearchContext(
-            store=store, embedder=embedder, options=options, graph=graph, reranker=reranker, rerank=rerank
+            store=store,
+            embedder=embedder,
+            options=options,
+            graph=graph,
+            reranker=reranker,
+            rerank=rerank,
+            without=without,
         )
         result = find(case.text, search)
         embed = result.timings.get("embed", 0.0)

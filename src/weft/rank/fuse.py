@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 
 from weft.records import Hit, Ranking
 
@@ -75,14 +76,13 @@ def fuse_weighted(
     rankings: Mapping[str, Ranking],
     *,
     weights: Mapping[str, float],
-    background: tuple[float, float] = (0.0, 0.1),
+    scales: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> dict[str, float]:
     """
     Return the weighted sum of comparable scores. The weights of the available channels are scaled to sum 1.
 
-    Vector scores are standard deviations above the mean cosine of the namespace, a scale that is the same for every
-    embedder. Keyword scores are divided by the best one. A chunk that a channel did not return gets 0 there, or the
-    lowest score of the channel if that is negative.
+    `scales` has the centre and the unit of a channel; without one, its scores are divided by the best. A chunk that a
+    channel did not return gets 0 there, or the lowest score of the channel if that is negative.
 
     """
     used = {channel: ranking for channel, ranking in rankings.items() if weights.get(channel)}
@@ -90,7 +90,7 @@ def fuse_weighted(
     scores: dict[str, float] = {}
     unseen = 0.0
     for channel, ranking in used.items():
-        centre, unit = _standardised(ranking, background) if channel == "vector" else _relative(ranking)
+        centre, unit = scales[channel] if channel in scales else relative_scale(ranking)
         share = weights[channel] / total
         own = {id: share * ((score - centre) / unit) for id, _, score in ranking.hits}
         absent = min(0.0, *own.values()) if own else 0.0
@@ -111,9 +111,9 @@ def number_hits(ids: Sequence[str], scores: Iterable[float]) -> list[Hit]:
     return list(map(_make_hit, zip(ids, count(1), scores, strict=False)))
 
 
-def _standardised(ranking: Ranking, background: tuple[float, float]) -> tuple[float, float]:
+def standard_scale(ranking: Ranking, background: tuple[float, float]) -> tuple[float, float]:
     """
-    Return (centre, unit) of cosines.
+    Return the centre and the unit of cosines: standard deviations above the mean, the same scale for every embedder.
 
     The embedder's background is mixed in, because few chunks estimate both badly.
     """
@@ -123,5 +123,6 @@ def _standardised(ranking: Ranking, background: tuple[float, float]) -> tuple[fl
     return centre, math.sqrt(variance) * FULL_SCORE_DEVIATIONS or 1.0
 
 
-def _relative(ranking: Ranking) -> tuple[float, float]:
+def relative_scale(ranking: Ranking) -> tuple[float, float]:
+    """Return the centre and the unit by which scores become shares of the best one."""
     return 0.0, ranking.hits[0].score or math.inf if ranking.hits else math.inf

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from weft.choices import GRAPH, KEYWORD, VECTOR
 from weft.rank.boost import GRAPH_EXPONENT
 from weft.records import Calibration, Curve, Hit, ModelCard, Ranking, Status
 
@@ -126,9 +127,9 @@ def gate(
     """
     if not hits:
         return UNJUDGED
-    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    vector, keyword = rankings.get(VECTOR), rankings.get(KEYWORD)
     if not vector and not keyword:
-        verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
+        verdict = _by_graph(hits, trust=trust) if GRAPH in rankings and not text else _unjudged(hits)
         return replace(verdict, text=tuple(text))
     best_cosine, best_share = best_scores(rankings)
     compared = vector.count if vector and calibration.origin == "shipped" else 0
@@ -138,12 +139,12 @@ def gate(
     reason = _reason(best_cosine, best_share)
     if confidence < MIN_CONFIDENCE:
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
-        return _rescued(verdict, rankings.get("graph"), trust=trust)
+        return _rescued(verdict, rankings.get(GRAPH), trust=trust)
     strong = _strong(hits, vector, keyword, calibration=calibration)
     if not covering and not _best_by_words(keyword) <= strong:
         covering = _covering(cover())  # far in meaning, but it may contain all words
     strong |= covering.keys()
-    likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
+    likely = strong | _graph_supported(rankings.get(GRAPH), trust=trust)
     kept, rejected = _split(hits, likely)
     status = judge(confidence)
     return Verdict(
@@ -186,7 +187,7 @@ def best_scores(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | 
 
     If all compared chunks were filtered out, the best cosine is their mean.
     """
-    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    vector, keyword = rankings.get(VECTOR), rankings.get(KEYWORD)
     cosine = vector.hits[0].score if vector and vector.hits else None
     if vector and not vector.hits and vector.count:
         cosine = vector.mean

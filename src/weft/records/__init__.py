@@ -7,7 +7,6 @@ from weft.records.batch import (
 from weft.records.documents import (
     UNIT_MARKS,
     URLS,
-    Channel,
     Chunk,
     Document,
     DocumentInfo,
@@ -138,7 +137,6 @@ __all__ = [
     "BrokenLink",
     "Calibration",
     "Census",
-    "Channel",
     "ChannelHit",
     "Choice",
     "Chunk",

@@ -27,7 +27,6 @@ UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t", "slide":
 URLS = "_urls"
 """Metadata key with the addresses on other hosts that a page links to."""
 
-Channel: TypeAlias = Literal["vector", "keyword", "graph"]
 Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 
 

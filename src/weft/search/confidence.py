@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from weft.choices import KEYWORD, VECTOR
 from weft.extract.names import words
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
@@ -68,12 +69,12 @@ def drop_stop_words(draft: Draft, search: SearchContext) -> Draft:
 
     Without cosines the keyword score decides alone, and stop words of a foreign question match everywhere.
     """
-    question, keyword = draft.query.question, draft.complete.get("keyword")
+    question, keyword = draft.query.question, draft.complete.get(KEYWORD)
     is_plain = question.is_unspaced or set(question.content_terms) == set(question.terms)
-    if "vector" in draft.complete or keyword is None or not keyword.hits or is_plain:
+    if VECTOR in draft.complete or keyword is None or not keyword.hits or is_plain:
         return draft
     found = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
-    return replace(draft, complete={**draft.complete, "keyword": found})
+    return replace(draft, complete={**draft.complete, KEYWORD: found})
 
 
 def confirm_title(draft: Draft, search: SearchContext) -> Draft:
@@ -111,18 +112,18 @@ def keep_meaningful(draft: Draft, search: SearchContext) -> Draft:
     | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
     """
     query, embedder, meaningless = draft.query, search.embedder, set[str]()
-    vector, keyword = draft.complete.get("vector"), draft.complete.get("keyword")
+    vector, keyword = draft.complete.get(VECTOR), draft.complete.get(KEYWORD)
     if not query.question.content_terms:
-        meaningless = {"vector", "keyword"} if keyword and keyword.hits else {"vector"}
+        meaningless = {VECTOR, KEYWORD} if keyword and keyword.hits else {VECTOR}
     elif embedder is None or not query.vector_weight or embedder.card.degraded or _is_weak(query.question, embedder):
-        meaningless = {"vector"}
+        meaningless = {VECTOR}
     elif vector and vector.hits and keyword and coverage(keyword) < 1:
         closest = (scripts(chunk.text) for chunk in search.chunks.read([vector.hits[0].chunk_id]).values())
         if any(
             embedder_weight(found, card=embedder.card)[0] and _differ(query.question.scripts, found)
             for found in closest
         ):
-            meaningless = {"keyword"}
+            meaningless = {KEYWORD}
     kept = {channel: ranking for channel, ranking in draft.complete.items() if channel not in meaningless}
     return replace(draft, complete=kept)
 

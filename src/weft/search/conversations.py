@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from weft.choices import KEYWORD
 from weft.records import Chunk, TimeLimits, to_microseconds
 from weft.search.draft import Draft
 from weft.search.question.time_words import find_order, find_time
@@ -49,7 +50,7 @@ _DAY_MICROSECONDS = 86_400_000_000
 
 def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
     """Return the draft with keywords ranked without stop words if most of the best chunks are of conversations."""
-    question, keyword = draft.query.question, draft.rankings.get("keyword")
+    question, keyword = draft.query.question, draft.rankings.get(KEYWORD)
     is_plain = question.is_unspaced or len(question.content_terms) == len(question.terms)
     if keyword is None or len(draft.rankings) < 2 or is_plain or not question.content_terms:
         return draft
@@ -57,7 +58,7 @@ def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
     if 2 * sum(chunk.start_time is not None for chunk in best) <= len(best):
         return draft
     keyword = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
-    return replace(draft, rankings={**draft.rankings, "keyword": keyword})
+    return replace(draft, rankings={**draft.rankings, KEYWORD: keyword})
 
 
 def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from weft.choices import KEYWORD, VECTOR
 from weft.rank.boost import put_first
 from weft.rank.fuse import coverage
 from weft.records import Hit
@@ -150,7 +151,7 @@ def find_leaders(draft: Draft, search: SearchContext) -> Draft:
     The fused score of a chunk that one channel does not find is low, even if it is the best one of the other channel.
     There are no leaders if a channel was not searched or has no weight: then one channel determines the order.
     """
-    vector, keyword = draft.rankings.get("vector"), draft.rankings.get("keyword")
+    vector, keyword = draft.rankings.get(VECTOR), draft.rankings.get(KEYWORD)
     if not vector or not keyword or not draft.query.vector_weight or coverage(keyword) < 1 or draft.is_reranked:
         return draft
     top_k = search.options.top_k

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from weft.choices import KEYWORD
 from weft.rank.gate import Verdict, best_scores, gate, keep_all
 from weft.records import Query
 from weft.search.channels import search_channels
@@ -41,5 +42,5 @@ def _gate(draft: Draft, search: SearchContext) -> Verdict:
         text=draft.text,
         calibration=find_calibration(question, store=search.store, embedder=search.embedder),
         trust=draft.walked.trust,
-        cover=partial(measure_coverage, question, rankings.get("keyword"), chunks=search.chunks),
+        cover=partial(measure_coverage, question, rankings.get(KEYWORD), chunks=search.chunks),
     )

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from weft.choices import GRAPH, VECTOR
 from weft.graph.expand import FULL_WEIGHT
 from weft.models.base import Embedder
 from weft.rank.fuse import fuse_reciprocal, order
@@ -65,8 +66,8 @@ def find_related(
         near = _find_near(document, chunks, store=store, floor=embedder.card.floor if embedder else -1.0)
         connected = _find_connected(document, chunks, store=store)
         rankings = {
-            "vector": Ranking(hits=_number({id: hit.score for id, hit in near.items()})),
-            "graph": Ranking(hits=_number({id: found.score for id, found in connected.items()})),
+            VECTOR: Ranking(hits=_number({id: hit.score for id, hit in near.items()})),
+            GRAPH: Ranking(hits=_number({id: found.score for id, found in connected.items()})),
         }
         best = order(fuse_reciprocal(rankings), limit=limit)
         return _explain(best, near, connected, store=store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from weft.choices import GRAPH
 from weft.records import ChannelHit, Evidence, Filter, Hit, Ranking, Rejected, Result, Status
 from weft.search.chunks import Chunks
 from weft.search.cite import cite, find_hidden_prefix
@@ -82,7 +83,7 @@ def read_evidence(
     owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
     hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
     citations = {id: cite(document, texts[id], hidden=hidden) for id, document in owners.items()}
-    sources = explain(citations) if "graph" in found else {}
+    sources = explain(citations) if GRAPH in found else {}
     return [
         Evidence(
             chunk=texts[hit.chunk_id],
@@ -127,6 +128,6 @@ def _notes(draft: Draft, search: SearchContext, *, opinion: Opinion | None) -> I
     if not draft.query.terms:
         yield NO_TERMS
     elif verdict.reason and verdict.status != "ok":
-        is_graph_alone = skipped and set(draft.rankings) <= {"graph"}
+        is_graph_alone = skipped and set(draft.rankings) <= {GRAPH}
         yield f"{verdict.reason}: {skipped}" if is_graph_alone else verdict.reason
     yield from opinion.notes if opinion else ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from weft.choices import GRAPH, KEYWORD, VECTOR
 from weft.records import Query, Question, Result
 from weft.search.channels import ask_channels
 from weft.search.graph.connected import find_neighbours
@@ -61,6 +62,6 @@ def _embed(question: Question, plan: Plan, search: SearchContext) -> Query:
         return embed_question(
             question,
             embedder=search.embedder,
-            wants_vector="vector" in plan.channels or ("graph" in plan.channels and not plan.is_cited),
-            wants_keyword="keyword" in plan.channels,
+            wants_vector=VECTOR in plan.channels or (GRAPH in plan.channels and not plan.is_cited),
+            wants_keyword=KEYWORD in plan.channels,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from weft.choices import GRAPH, VECTOR
 from weft.rank.fuse import number_hits
 from weft.records import ModelCard
 from weft.search.draft import Draft
@@ -50,7 +51,7 @@ def drop_unsupported_vectors(draft: Draft, search: SearchContext) -> Draft:
 
     Such chunks lie close to every question. If the best chunk is supported, nearly all chunks are.
     """
-    ranking = draft.rankings.get("vector")
+    ranking = draft.rankings.get(VECTOR)
     if ranking is None or search.embedder is None or not draft.query.vector_weight:
         return draft
     chunks, card = search.chunks, search.embedder.card
@@ -60,7 +61,7 @@ def drop_unsupported_vectors(draft: Draft, search: SearchContext) -> Draft:
     texts = chunks.read([hit.chunk_id for hit in ranking.hits])
     kept = [hit for hit in ranking.hits if hit.chunk_id in texts and is_supported(texts[hit.chunk_id].text, card=card)]
     hits = tuple(number_hits([hit.chunk_id for hit in kept], [hit.score for hit in kept]))
-    rankings = {**draft.rankings, "vector": replace(ranking, hits=hits)}
+    rankings = {**draft.rankings, VECTOR: replace(ranking, hits=hits)}
     return replace(draft, rankings=rankings, complete=rankings)
 
 
@@ -76,7 +77,7 @@ def drop_unsupported_evidence(draft: Draft, search: SearchContext) -> Draft:
     texts = search.chunks.read([hit.chunk_id for hit in draft.evidence])
     unsupported = {id for id, chunk in texts.items() if not is_supported(chunk.text, card=card)}
     if unsupported:
-        names = {"vector"} if draft.walked.trust > TRUST_BY_MEANING else {"vector", "graph"}
+        names = {VECTOR} if draft.walked.trust > TRUST_BY_MEANING else {VECTOR, GRAPH}
         others = [ranking for name, ranking in draft.rankings.items() if name not in names]
         unsupported -= {hit.chunk_id for ranking in others for hit in ranking.hits}
     return replace(draft, evidence=[hit for hit in draft.evidence if hit.chunk_id not in unsupported])

@@ -20,6 +20,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
+from weft.choices import VECTOR
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order
@@ -53,7 +54,7 @@ def find_neighbours(draft: Draft, search: SearchContext) -> Draft:
     if not search.graph.enabled:
         return draft
     with search.stopwatch.stage("connect"):
-        vector = draft.rankings.get("vector")
+        vector = draft.rankings.get(VECTOR)
         return replace(draft, neighbours=_find(draft.query, named, search, relations=relations, vector=vector))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from weft.choices import GRAPH, VECTOR
 from weft.config import GraphOptions
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
@@ -42,10 +43,10 @@ NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 def join_graph(draft: Draft, search: SearchContext) -> Draft:
     """Return the draft with the text channels fused, and joined with the graph channel if the method uses the graph."""
     options, plan = search.graph, draft.plan
-    if "graph" in plan.channels:
+    if GRAPH in plan.channels:
         relations = relations_in(search.store, at=search.at if options.enabled else None)
         with search.stopwatch.stage("graph"):
-            vector = draft.rankings.get("vector")
+            vector = draft.rankings.get(VECTOR)
             walked = walk_graph(draft.query, plan, search, vector=vector, relations=relations)
             draft = replace(draft, walked=walked, relations=relations)
     with search.stopwatch.stage("fuse"):

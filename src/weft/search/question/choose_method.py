@@ -13,25 +13,18 @@ The first matching rule decides. Decision 0011 has figures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from weft.choices import VECTOR
 from weft.extract.names import singular, words
 from weft.records import Choice, Features, Question
+from weft.search.channel_table import channels_of
 from weft.search.graph.relations import Relations
 from weft.search.graph.trust import MIN_EXPLAINED_SHARE
 from weft.search.papers.citation_search import Cited, search_citations, search_concepts
 from weft.search.question.entities import Seed, recognise_names
 from weft.search.search_context import SearchContext
-
-CHANNELS: Mapping[str, frozenset[str]] = {
-    "vector": frozenset({"vector"}),
-    "keyword": frozenset({"keyword"}),
-    "hybrid": frozenset({"vector", "keyword"}),
-    "graph": frozenset({"graph"}),
-    "mix": frozenset({"vector", "keyword", "graph"}),
-}
-"""Channels of each method."""
 
 REASONS = {
     "citation": "citation question ({citation})",
@@ -60,7 +53,7 @@ class Plan:
     @property
     def channels(self) -> frozenset[str]:
         """The channels of the method."""
-        return CHANNELS[self.method]
+        return channels_of(self.method)
 
     @property
     def is_cited(self) -> bool:
@@ -85,7 +78,7 @@ def choose_method(question: Question, search: SearchContext) -> Plan:
                 with search.store.reading():
                     return _choose(question, search)
             case "naive":
-                return Plan(method="vector")
+                return Plan(method=VECTOR)
             case "graph":
                 with search.store.reading():
                     return Plan(method="graph", cited=_cite(question, search) or _cite_concepts(question, search))

@@ -4,7 +4,7 @@ import { copyButton, digits, el, link, percent, plural, short, words } from "./d
 import { marked, matcher } from "./markdown/highlight.js";
 import { passage } from "./passage.js";
 
-export const CHANNELS = ["vector", "keyword", "graph"];
+const CHANNELS = ["vector", "keyword", "graph"];
 const CHANNEL_LABELS = {
   vector: "similar meaning",
   keyword: "shared words",
@@ -131,12 +131,12 @@ function card(result, answer) {
       el(
         "ul",
         { class: "channels", "aria-label": "Channels" },
-        CHANNELS.filter((name) => result.channels[name]).map((name) =>
+        channelsOf(result).map((name) =>
           el(
             "li",
             {
               class: `channel ${name}`,
-              title: `${name}: ${CHANNEL_LABELS[name]}, score ${digits(result.channels[name].score)}`,
+              title: `${name}: ${CHANNEL_LABELS[name] || "channel"}, score ${digits(result.channels[name].score)}`,
             },
             name,
             el("b", {}, `#${result.channels[name].rank}`),
@@ -167,9 +167,15 @@ function folded(text) {
   return [text, button];
 }
 
+/** Return the channels that found a result; those without a label come last. */
+function channelsOf(result) {
+  const others = Object.keys(result.channels).filter((name) => !CHANNELS.includes(name));
+  return [...CHANNELS.filter((name) => result.channels[name]), ...others];
+}
+
 /** Return the explanation of a result. */
 function explain(result, answer) {
-  const found = CHANNELS.filter((name) => result.channels[name]);
+  const found = channelsOf(result);
   const missing = CHANNELS.filter((name) => !result.channels[name]);
   return [
     el("h3", {}, "How it was found"),
@@ -248,7 +254,7 @@ function channelRow(name, hit, of) {
       "th",
       { scope: "row" },
       el("span", { class: `channel ${name}` }, name),
-      el("span", { class: "means" }, CHANNEL_LABELS[name]),
+      el("span", { class: "means" }, CHANNEL_LABELS[name] || ""),
     ),
     el("td", {}, `${hit.rank}`, of ? el("span", { class: "quiet" }, ` of ${of}`) : ""),
     el("td", { class: "number" }, digits(hit.score)),
