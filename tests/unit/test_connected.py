@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -178,6 +179,28 @@ def test_what_the_gate_rejects_brings_no_neighbours(tmp_path):
     assert result.connected == ()
 
 
+class EqualVectors:
+    """Gives all texts the same vector, so that every cosine is 1."""
+
+    card = FakeEmbedder().card
+
+    def embed(self, texts, *, kind="document"):
+        return np.eye(1, self.card.dimension, dtype=np.float32).repeat(len(texts), axis=0)
+
+
+@pytest.mark.parametrize("question", ["Ochre Ledger", "What is the Ochre Ledger?"])
+def test_a_cosine_alone_does_not_answer_a_question_that_only_names_a_thing(tmp_path, question):
+    """Passages about other things share no word with it, and no link leads there."""
+    with open_engine(tmp_path / "weft.db", embedder=EqualVectors()) as engine:
+        engine.add([note("Ochre Ledger", "Paper Mill"), note("Paper Mill"), note("Buffer Stop"), note("Signal Box")])
+        result = engine.query(question)
+        wide = engine.query("Who keeps the ochre colours of this ledger?")
+
+    shown = [piece.document.title for piece in (*result.evidence, *result.connected)]
+    assert sorted(shown) == ["Ochre Ledger", "Paper Mill"]
+    assert {piece.document.title for piece in wide.evidence} >= {"Buffer Stop", "Signal Box"}
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), count=st.integers(3, 12))
 def test_every_passage_is_relevant_or_connected_to_what_is_named(tmp_path_factory, data, count):
@@ -193,6 +216,13 @@ def test_every_passage_is_relevant_or_connected_to_what_is_named(tmp_path_factor
 
     near = {other for one, other in pairs if one == asked} | {one for one, other in pairs if other == asked}
     walked = {piece.document.title for piece in result.evidence if piece.graph is not None}
+    linked, ends = {asked}, {asked}
+    while ends:
+        ends = {end for pair in pairs if ends & set(pair) for end in pair} - linked
+        linked |= ends
+    texts = {name: {word for title in (name, *links[name]) for word in title.split()} for name in names}
+    alike = {name for name in names if texts[name] & set(asked.split())}
+    assert {piece.document.title for piece in result.evidence} <= linked | alike
     assert {piece.document.title for piece in result.evidence} - walked <= relevant | {asked}
     assert {piece.document.title for piece in result.connected} <= near - {asked}
     assert {piece.graph.start for piece in result.connected} <= {asked}

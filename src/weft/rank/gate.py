@@ -144,7 +144,7 @@ def gate(
     if not covering and not _best_by_words(keyword) <= strong:
         covering = _covering(cover())  # far in meaning, but it may contain all words
     strong |= covering.keys()
-    likely = strong | _graph_supported(rankings.get(GRAPH), trust=trust)
+    likely = strong | graph_supported(rankings.get(GRAPH), trust=trust)
     kept, rejected = _split(hits, likely)
     status = judge(confidence)
     return Verdict(
@@ -270,7 +270,7 @@ def _by_curve(
     return {id: slope * (score / ceiling - middle) for id, _, score in ranking.hits}, slope * (missing - middle)
 
 
-def _graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
+def graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
     """Return the chunks that the graph supports. The text channels cannot find a hidden hop."""
     if not ranking or not ranking.hits or ranking.hits[0].score <= 0:
         return set()
@@ -283,7 +283,7 @@ def _graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
 
 def _rescued(verdict: Verdict, graph: Ranking | None, *, trust: float) -> Verdict:
     """Return the chunks that the graph supports in place of `no_match`, if the trust suffices."""
-    supported = _graph_supported(graph, trust=trust) if trust >= MIN_RESCUE_TRUST else ()
+    supported = graph_supported(graph, trust=trust) if trust >= MIN_RESCUE_TRUST else ()
     kept = tuple(hit for hit in verdict.rejected if hit.chunk_id in supported)
     if not kept:
         return verdict

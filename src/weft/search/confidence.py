@@ -133,17 +133,23 @@ def measure_coverage(question: Question, keyword: Ranking | None, *, chunks: Chu
     wanted = question.content_terms
     if not wanted or keyword is None or not keyword.hits:
         return {}
-    best = chunks.read([hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]]).values()
-    documents = chunks.documents(best)
-    shares = {}
-    for chunk in best:
+    found = find_terms(wanted, [hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]], chunks=chunks)
+    return {id: sum(term in indexed for term in wanted) / len(wanted) for id, indexed in found.items()}
+
+
+def find_terms(wanted: Sequence[str], ids: Sequence[str], *, chunks: Chunks) -> dict[str, set[str]]:
+    """Return which of these terms each chunk contains, by chunk id; unknown chunks are left out."""
+    known = chunks.read(ids).values()
+    documents = chunks.documents(known)
+    found = {}
+    for chunk in known:
         if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
             continue
         indexed = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))
         if not chunk.ordinal:  # metadata is indexed with the first chunk
             indexed.update(terms(metadata_text(document.metadata)))
-        shares[chunk.id] = sum(term in indexed for term in wanted) / len(wanted)
-    return shares
+        found[chunk.id] = indexed.intersection(wanted)
+    return found
 
 
 def _is_weak(question: Question, embedder: Embedder) -> bool:
