@@ -272,7 +272,7 @@ def test_namespaces_share_the_bound_and_not_the_receipt(tmp_path: Path) -> None:
             for number in range(2):
                 engine.add_text(f"cats sleep {'well ' * number}", source=f"t{number}")
             results.append(is_judged(engine.query("cats sleep")))
-        engines.engine("first").reranking.close()
+        engines.engine("first").result_models.close()
         calls = [spent(engines.engine(name).store)[1].calls for name in ("first", "second", "third")]
         engines.close()
 

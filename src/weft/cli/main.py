@@ -21,6 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Search": {
         "query": ("weft.cli.search.query:query", "Search and print cited evidence."),
+        "ask": ("weft.cli.search.ask:ask", "Print the sentence that answers a question, then its passages."),
         "related": ("weft.cli.search.related:related", "List the documents related to a document or a chunk."),
     },
     "Graph": {
@@ -61,7 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "backup": ("weft.cli.maintain.maintenance:backup", "Write a consistent copy of the store file."),
         "compact": ("weft.cli.maintain.maintenance:compact", "Reclaim free space and erase deleted text."),
         "copy": ("weft.cli.maintain.copy:copy", "Copy namespaces to another store."),
-        "db": ("weft.cli.maintain.db:db", "Create, check and vacuum the tables of a store."),
+        "db": ("weft.cli.maintain.db:db", "Create, check, index and vacuum the tables of a store."),
         "models": ("weft.cli.maintain.models:models", "List, fetch and show embedding models."),
         "config": ("weft.cli.maintain.config:config", "Print every setting and its origin."),
         "trust": ("weft.cli.maintain.trust:trust", "Apply all settings of a project file."),

@@ -241,9 +241,9 @@ class LlmOptions:
     seconds: float = constant(120.0)
     """Timeout of a request in seconds."""
     max_cost: float = 0.0
-    """Maximum cost in USD per process, for indexing and for re-ranking each; 0 for no limit."""
+    """Maximum cost in USD per process, for indexing, re-ranking and written answers each; 0 for no limit."""
     max_tokens: int = 0
-    """Maximum tokens per process, for indexing and for re-ranking each; 0 for no limit."""
+    """Maximum tokens per process, for indexing, re-ranking and written answers each; 0 for no limit."""
     max_minutes: float = 0.0
     """Maximum minutes of extraction per run; 0 for no limit."""
     ask_above: float = 1.0

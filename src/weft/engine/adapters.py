@@ -12,7 +12,7 @@ from weft.config import ModelOptions, Settings, check_address, find_path, is_ser
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable, WeftError
 from weft.extract.chinese.tagger import Tagger
 from weft.extract.names import name_text
-from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
+from weft.models.base import AnswerWriter, Embedder, Extractor, Reranker, TokenCounter
 from weft.models.llm.budget import Account, Bounds
 from weft.models.llm.prices import Price, find_embedding_price, find_price
 from weft.models.loaded_models import LoadedModels
@@ -419,8 +419,19 @@ def open_llm_reranker(
     )
 
 
+def open_llm_writer(settings: Settings, *, budget: Account, record: Record) -> AnswerWriter:
+    """Return a writer of answers that calls the language model of the settings once per question."""
+    from weft.models.llm.chat import ChatLimits
+    from weft.models.llm.writer import MAX_REPLY_TOKENS, LlmWriter
+
+    limits = ChatLimits(output_tokens=MAX_REPLY_TOKENS, attempts=1, timeout_seconds=settings.llm.seconds)
+    account = Account(price=_find_llm_price(settings))
+    chat = _open_chat(settings, limits=limits, on_failure=account.note)
+    return LlmWriter(chat, budget=budget, account=account, overhead=MESSAGE_FRAME_TOKENS, record=record)
+
+
 def open_llm_budget(settings: Settings) -> Account:
-    """Return the shared budget of rerankers: the limits of the settings, except the time limit of an index run."""
+    """Return a budget for questions: the limits of the settings, except the time limit of an index run."""
     bounds = Bounds(cost=settings.llm.max_cost, tokens=settings.llm.max_tokens)
     return Account(price=_find_llm_price(settings), bounds=bounds)
 

@@ -210,6 +210,14 @@ def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -
         )
 
 
+def require_embedder(embedder: Embedder | None) -> Embedder:
+    """Return the embedder. Raises `ConfigError` if there is none."""
+    if embedder is None:
+        hint = "pass an embedder, for example weft reembed --embedder local/granite-30m"
+        raise ConfigError("the settings name no embedder", hint=hint)
+    return embedder
+
+
 def make_stand_in(active: StoredModel | None, *, name: str, error: WeftError) -> Embedder:
     """Return an embedder whose calls raise `error`, for a namespace with an active model, else under a `name`."""
     return unavailable_embedder(

@@ -25,6 +25,7 @@ from weft.engine.embedder import (
     find_name,
     find_usable,
     make_stand_in,
+    require_embedder,
 )
 from weft.engine.embedding import add_all, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
@@ -44,18 +45,19 @@ from weft.engine.paths import (
     sample_files,
     watch,
 )
-from weft.engine.reranking import Rerankers
+from weft.engine.result_models import ResultModels
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
-from weft.errors import ConfigError, InputError, WeftError
+from weft.errors import InputError, WeftError
 from weft.index.job_queue import Components
-from weft.index.note_facts import FactReader, make_fact_reader
+from weft.index.note_facts import make_fact_reader
 from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
 from weft.masking.masked_documents import mask_documents
 from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
+    Answer,
     BrokenLink,
     Chunk,
     Context,
@@ -71,6 +73,7 @@ from weft.records import (
     Skipped,
     StoreStats,
 )
+from weft.search.answer.answer import SILENT, AnswerListener, answer
 from weft.search.cite import cite, find_hidden_prefix
 from weft.search.facts.blend import blend
 from weft.search.facts.recall_cache import RecallCache
@@ -97,7 +100,8 @@ class Engine:
         *,
         database: Database | None = None,
         embedder: Embedder | EmbedderSlot | None = None,
-        reranker: Reranker | Rerankers | None = None,
+        reranker: Reranker | None = None,
+        result_models: ResultModels | None = None,
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
         lists_namespaces: bool = False,
@@ -120,7 +124,7 @@ class Engine:
         follows = embedder is None and "models.embedder" not in settings.origins
         slot = embedder if isinstance(embedder, EmbedderSlot) else None
         self.embedder_slot = slot or EmbedderSlot(self._open_embedder, follows=follows)
-        self.reranking = reranker if isinstance(reranker, Rerankers) else Rerankers(settings, custom=reranker)
+        self.result_models = result_models or ResultModels(settings, reranker=reranker)
         self._recalls = RecallCache(seconds=settings.memory.cache_seconds)
         self._token_counter = LazyResource(lambda: open_counter(settings))
         self._extractor = LazyResource(lambda: open_extractor(settings, record=self.store.spending.write))
@@ -162,7 +166,7 @@ class Engine:
             self.settings,
             database=self.database,
             embedder=embedder,
-            reranker=self.reranking,
+            result_models=self.result_models,
             on_fetch=self._on_fetch,
             clock=self._clock,
             lists_namespaces=self._lists_namespaces,
@@ -300,7 +304,9 @@ class Engine:
             embedder=self.answering_embedder(),
             options=self.settings.split,
             extractor=self._extractor.get(),
-            fact_reader=self._fact_reader,
+            fact_reader=partial(
+                make_fact_reader, namespace=self.store.namespace, options=self.settings.memory, now=self._clock()
+            ),
             memory=self.settings.memory,
         )
 
@@ -367,8 +373,8 @@ class Engine:
             database.prefetch()  # overlaps with loading the embedder
         store = self.reader
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
-        reranker = self.reranking.find(rerank, store=self.database.store(self.settings.store.namespace))
-        # one transaction for the whole question, unless it would stay open during a slow call
+        reranker = self.result_models.find_reranker(rerank, store=self.database.store(self.settings.store.namespace))
+        # one transaction, unless it would stay open during a slow call
         with store.reading() if reranker is None and self.embedder_slot.is_quick else nullcontext():
             context = SearchContext(
                 store=store,
@@ -386,6 +392,14 @@ class Engine:
         notes = (*(result.notes if result.evidence else ()), note) if note else result.notes
         return replace(result, namespaces=names, notes=notes)
 
+    def ask(self, text: str, *, write: bool | None = None, to: AnswerListener = SILENT, **options: Any) -> Answer:
+        """Return the result of `query` with a quote, and with `write` a written answer; `to` gets the parts."""
+        writer = self.result_models.find_writer(write, store=self.database.store(self.settings.store.namespace))
+        result = self.query(text, **options)
+        # a remote embedder would cost a second request
+        embedder = self.answering_embedder() if self.embedder_slot.is_quick else None
+        return answer(result, embedder=embedder, writer=writer, to=to)
+
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""
         result = self.query(query, method=method, **options)
@@ -399,10 +413,8 @@ class Engine:
         """
         with self.reader.reading():
             active = find_active(self.reader)
-        if active is None:
-            return None
-        embedder = self.embedder
-        if embedder is not None:
+        embedder = self.embedder if active else None
+        if active and embedder:
             check_embedder(active, embedder, namespace=self.reader.namespace)
         return embedder
 
@@ -432,10 +444,9 @@ class Engine:
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
         """
-        options = changed("context", self.settings.context, {"format": format})
+        options, count = changed("context", self.settings.context, {"format": format}), self._counter.count
         asked = self.across(*result.namespaces) if result.namespaces and self._federation is None else self
         relations, facts = relations_in(asked.reader, at=self._clock()), recall.facts if recall else ()
-        count = self._counter.count
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
 
     def query_with_facts(
@@ -505,7 +516,7 @@ class Engine:
 
     def close(self) -> None:
         """Close the database."""
-        self.reranking.close()
+        self.result_models.close()
         for database in self._scope.databases.values():
             database.close()
 
@@ -524,13 +535,7 @@ class Engine:
 
     def next_embedder(self) -> Embedder:
         """Return the embedder that `reembed` switches to. Raises `ConfigError` if the settings name none."""
-        embedder = self._custom_embedder or open_embedder(self.settings, progress=self._on_fetch)
-        if embedder is None:
-            raise ConfigError(
-                "the settings name no embedder",
-                hint="pass an embedder, for example weft reembed --embedder local/granite-30m",
-            )
-        return embedder
+        return require_embedder(self._custom_embedder or open_embedder(self.settings, progress=self._on_fetch))
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
@@ -585,9 +590,6 @@ class Engine:
         return adopt_choice(
             texts, store=self.store, slot=self.embedder_slot, settings=self.settings, progress=self._on_fetch
         )
-
-    def _fact_reader(self) -> FactReader | None:
-        return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
     def _fact_embedder(self, written: Sequence[str] | None) -> tuple[Embedder | None, str]:
         """Return the embedder for facts, or None and the reason. The first facts of a namespace choose it."""

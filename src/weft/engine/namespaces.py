@@ -12,7 +12,7 @@ from weft.engine.adapters import Progress, embedder_opener, open_database
 from weft.engine.api_keys import utc_now
 from weft.engine.embedder import EmbedderSlot, find_active, find_name
 from weft.engine.engine import Engine
-from weft.engine.reranking import Rerankers
+from weft.engine.result_models import ResultModels
 from weft.models.base import Embedder, Reranker
 from weft.store.base import Database
 
@@ -41,7 +41,7 @@ class Engines:
         self.settings = settings
         self.database = database or open_database(settings)
         self._custom_embedder = embedder
-        self._rerankers = Rerankers(settings, custom=reranker)
+        self._models = ResultModels(settings, reranker=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class Engines:
 
     def close(self) -> None:
         """Close the database."""
-        self._rerankers.close()
+        self._models.close()
         self.database.close()
 
     def _make(self, namespace: str) -> Engine:
@@ -74,7 +74,7 @@ class Engines:
             replace(self.settings, store=replace(self.settings.store, namespace=namespace)),
             database=self.database,
             embedder=EmbedderSlot(lambda: self._find_embedder(namespace), follows=self._is_choice_open()),
-            reranker=self._rerankers,
+            result_models=self._models,
             on_fetch=self._on_fetch,
             clock=self._clock,
         )

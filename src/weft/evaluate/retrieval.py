@@ -95,7 +95,7 @@ def evaluate_folder(
     """Return one row of figures per method, by default the method of the settings."""
     cases = read_cases(folder, limit=limit)
     with open_evaluation(folder, settings=settings, use_cache=use_cache, on_step=on_step) as (engine, seconds):
-        documents, reranker = engine.stats().documents, engine.reranking.find(None, store=engine.store)
+        documents, reranker = engine.stats().documents, engine.result_models.find_reranker(None, store=engine.store)
         rows, lines = [], []
         for method in methods or (settings.search.method,):
             answered = answer_cases(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -175,6 +175,17 @@ class ChatReply:
     """True if the token counts are estimates because the server sent none."""
 
 
+class AnswerWriter(Protocol):
+    """Writes an answer to a question from numbered passages."""
+
+    @property
+    def name(self) -> str:
+        """The model and the version of the prompt."""
+
+    def write(self, query: str, texts: Sequence[str]) -> Iterator[str]:
+        """Yield the answer in pieces, as they arrive. Raises `ModelUnavailable` or `BadModelOutput`."""
+
+
 class ChatModel(Protocol):
     """A language model that replies in JSON."""
 
@@ -188,6 +199,9 @@ class ChatModel(Protocol):
 
         Temporary failures are retried a limited number of times. Raises `ModelUnavailable` or `BadModelOutput`.
         """
+
+    def stream(self, *, system: str, user: str) -> Generator[str, None, ChatReply]:
+        """Yield the reply as text in pieces, and return it. Raises `ModelUnavailable` or `BadModelOutput`."""
 
 
 def replace_surrogates(text: str) -> str:

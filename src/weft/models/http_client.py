@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -104,6 +105,25 @@ class Transport:
                 (sleep or self._sleep)(wait)
         raise failure
 
+    @contextmanager
+    def stream(self, body: object) -> Iterator[Iterator[str]]:
+        """
+        Open the response to `body` as an iterator of lines; one attempt, because someone is waiting.
+
+        Raises `ModelUnavailable`, also if the connection breaks while it is read.
+        """
+        import httpx
+
+        try:
+            with self._get_client().stream("POST", self._url, json=body, headers=self._request_headers()) as response:
+                if response.status_code >= 300:
+                    response.read()
+                    self._on_failure(_kind(response.status_code))
+                    raise self._status_error(response)
+                yield response.iter_lines()
+        except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
+            raise self._unreachable(error) from error
+
     def _log_retry(self, seconds: float, failure: ModelUnavailable, *, attempt: int) -> None:
         """Log a retry. The second failed attempt is logged once as a warning, because a user may be waiting."""
         is_warning = attempt > 0 and not self._has_warned
@@ -121,17 +141,23 @@ class Transport:
         """Return the response of any status. Raises `ModelUnavailable` if there is none."""
         import httpx
 
-        prefix = "Bearer " if self._key_header == "Authorization" else ""
-        headers = self._headers | ({self._key_header: f"{prefix}{self._api_key}"} if self._api_key else {})
         try:
-            return self._get_client().post(self._url, json=body, headers=headers)
+            return self._get_client().post(self._url, json=body, headers=self._request_headers())
         except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
-            self._on_failure("timeout" if isinstance(error, httpx.TimeoutException) else "connection")
-            reason = self._redact(f"{type(error).__name__}: {error}")
-            raise ModelUnavailable(
-                f"cannot reach {self._url!r}: {reason}",
-                hint=f"start the endpoint, or set `{self._setting}` to another address",
-            ) from error
+            raise self._unreachable(error) from error
+
+    def _request_headers(self) -> dict[str, str]:
+        prefix = "Bearer " if self._key_header == "Authorization" else ""
+        return self._headers | ({self._key_header: f"{prefix}{self._api_key}"} if self._api_key else {})
+
+    def _unreachable(self, error: Exception) -> ModelUnavailable:
+        """Count a failure of the connection and return its error."""
+        import httpx
+
+        self._on_failure("timeout" if isinstance(error, httpx.TimeoutException) else "connection")
+        reason = self._redact(f"{type(error).__name__}: {error}")
+        hint = f"start the endpoint, or set `{self._setting}` to another address"
+        return ModelUnavailable(f"cannot reach {self._url!r}: {reason}", hint=hint)
 
     def _get_client(self) -> Any:
         import httpx

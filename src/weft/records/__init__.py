@@ -1,5 +1,10 @@
 """Frozen dataclasses that pass between stages. This package imports nothing else of Weft."""
 
+from weft.records.answers import (
+    Answer,
+    Quote,
+    WrittenSentence,
+)
 from weft.records.batch import (
     Batch,
     IndexedChunk,
@@ -132,6 +137,7 @@ __all__ = [
     "URLS",
     "Access",
     "Anchor",
+    "Answer",
     "ApiKey",
     "Batch",
     "BrokenLink",
@@ -194,6 +200,7 @@ __all__ = [
     "Query",
     "Question",
     "QuestionParsers",
+    "Quote",
     "Ranking",
     "Reading",
     "Recall",
@@ -227,6 +234,7 @@ __all__ = [
     "Word",
     "WordKind",
     "WrittenName",
+    "WrittenSentence",
     "parse_time",
     "to_microseconds",
 ]

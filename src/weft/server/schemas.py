@@ -94,8 +94,8 @@ class GivenGraph(Given):
     citation_share: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-class Question(Given):
-    """A query with its options. Omitted fields have their configured values."""
+class SearchQuestion(Given):
+    """A question and the options of its search. Omitted fields have their configured values."""
 
     query: Text
     namespaces: list[Name] = Field(
@@ -119,11 +119,25 @@ class Question(Given):
     metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents with these metadata values.")
     after: Time | None = Field(None, description="Only passages of conversations at this time or later.")
     before: Time | None = Field(None, description="Only passages of conversations before this time.")
+
+
+class Question(SearchQuestion):
+    """A query with its options. Omitted fields have their configured values."""
+
     facts: bool = Field(False, description="Also recall relevant facts.")
     context: ContextFormat | None = Field(
         None, description="Also return the evidence as text for a model, in this format."
     )
     budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(None, description="Maximum tokens of that text.")
+
+
+class AskedQuestion(SearchQuestion):
+    """A question to answer. Omitted fields have their configured values."""
+
+    write: bool | None = Field(
+        None, description="Let the language model write an answer. Default: if one is configured."
+    )
+    stream: bool = Field(False, description="True returns the parts of the answer as server-sent events.")
 
 
 class GivenDocument(Given):

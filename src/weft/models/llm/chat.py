@@ -6,7 +6,7 @@ import importlib.util
 import json
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, TypeAlias
@@ -15,6 +15,7 @@ from weft.errors import BadModelOutput, MissingExtra
 from weft.models.base import ChatReply, replace_surrogates
 from weft.models.embedders.openai import DEFAULT_URL, check_endpoint
 from weft.models.http_client import RequestRefused, Transport
+from weft.models.llm.chat_stream import read_stream
 from weft.text.tokens import guess_model_tokens
 
 Wire: TypeAlias = Literal["openai", "anthropic"]
@@ -27,7 +28,7 @@ TOOL = "record"
 TOOL_PROMPT_TOKENS = 310
 """Tokens of the prompt that Anthropic adds for tools; 235 to 346 by its documentation."""
 
-_OPTIONAL_FIELDS = ("response_format", "temperature", "max_tokens")
+_OPTIONAL_FIELDS = ("response_format", "temperature", "max_tokens", "stream_options")
 """Fields that some OpenAI-compatible servers reject. They are omitted after an error that names them."""
 
 
@@ -42,7 +43,7 @@ class ChatLimits:
 
 class HttpChat:
     """
-    A language model behind HTTP that replies in JSON of a requested schema.
+    A language model behind HTTP that replies in JSON of a requested schema, or streams text.
 
     Not every server enforces the schema, so callers must validate the reply.
     The API key appears in no representation, message or log.
@@ -107,6 +108,17 @@ class HttpChat:
             read = _read_openai if self._wire == "openai" else _read_anthropic
             return read(answer, question=system + user)
 
+    def stream(self, *, system: str, user: str) -> Generator[str, None, ChatReply]:
+        """Yield the reply as text in pieces, and return it. Raises `ModelUnavailable` or `BadModelOutput`."""
+        while True:
+            body = self._stream_body(replace_surrogates(system), replace_surrogates(user))
+            try:
+                with self._transport.stream(body) as lines:
+                    return (yield from read_stream(lines, question=system + user))
+            except RequestRefused as refusal:
+                if not self._omit_rejected(refusal, body):
+                    raise
+
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         self._transport.close()
@@ -122,6 +134,15 @@ class HttpChat:
         with self._lock:
             self._omitted.update(rejected)
         return bool(rejected)
+
+    def _stream_body(self, system: str, user: str) -> dict[str, Any]:
+        """Return the request of a reply as text, in pieces."""
+        body = self._body(system, user, {})
+        unused = {"tools", "tool_choice", "response_format"}
+        body = {name: value for name, value in body.items() if name not in unused} | {"stream": True}
+        if self._wire == "openai" and "stream_options" not in self._omitted:
+            body["stream_options"] = {"include_usage": True}
+        return body
 
     def _body(self, system: str, user: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         with self._lock:

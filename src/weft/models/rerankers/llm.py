@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import threading
@@ -12,19 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable, StoreError
-from weft.models.base import ChatModel, ChatReply, replace_surrogates
+from weft.models.base import ChatModel, ChatReply
 from weft.models.llm.budget import Account
 from weft.models.llm.json_replies import read_json
-from weft.models.llm.prompt import read_prompt
+from weft.models.llm.passage_prompt import PassagePrompt
 from weft.records import LlmRun
-from weft.text.normalise import squeeze
 from weft.text.tokens import guess_model_tokens
 
 logger = logging.getLogger(__name__)
 
 VERSION = "rerank-1"
-MAX_PASSAGE_CHARACTERS = 2000
-MAX_QUESTION_CHARACTERS = 2000
 MAX_REPLY_TOKENS = 1000
 
 SCHEMA: dict[str, Any] = {
@@ -61,7 +57,7 @@ class LlmReranker:
         of this reranker, and `record` stores its usage. A request has `overhead` tokens besides its text.
         """
         self._chat = chat
-        self._prompt = read_prompt(VERSION)
+        self._prompt = PassagePrompt(VERSION)
         self._budget = budget
         self._account = account
         self._overhead = overhead
@@ -82,7 +78,7 @@ class LlmReranker:
         """
         if not texts:
             return []
-        reply = self._ask(self._user(query, texts))
+        reply = self._ask(self._prompt.user(query, texts))
         ranked = read_ranking(reply.text, count=len(texts))
         unranked = [index for index in range(len(texts)) if index not in set(ranked)]
         ranks = {index: rank for rank, index in enumerate([*ranked, *unranked])}
@@ -97,7 +93,7 @@ class LlmReranker:
             logger.warning("the cost of re-ranking could not be stored: %s", error)
 
     def _ask(self, user: str) -> ChatReply:
-        system, start = self._prompt["system"], time.perf_counter()
+        system, start = self._prompt.system, time.perf_counter()
         tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY_TOKENS}
         if not self._budget.reserve(**tokens):
             self._account.note("bound reached")
@@ -111,19 +107,6 @@ class LlmReranker:
             self._account.settle(reply, tokens_in=0, tokens_out=0)
             self._account.add(seconds=time.perf_counter() - start)
         return reply
-
-    def _user(self, query: str, texts: Sequence[str]) -> str:
-        """Return the user message. Its markers contain a hash of the texts, so no text contains its own end marker."""
-        truncated = [replace_surrogates(text)[:MAX_PASSAGE_CHARACTERS] for text in texts]
-        mark = hashlib.sha256("\n".join([query, *truncated]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        before, _, after = self._prompt["passage"].partition("{text}")
-        passages = []
-        for number, text in enumerate(truncated, start=1):
-            marker = f"=====passage {number} {mark}====="
-            passages.append(f"{before.replace('{marker}', marker)}{text}{after.replace('{marker}', marker)}")
-        head, _, end = self._prompt["passages"].partition("{passages}")
-        head = head.replace("{question}", squeeze(query)[:MAX_QUESTION_CHARACTERS])
-        return f"{head}{chr(10).join(passages)}{end}"
 
 
 def read_ranking(reply: str, *, count: int) -> list[int]:

@@ -145,24 +145,37 @@ export async function upload(files) {
   return (await send("documents/upload", { method: "POST", body: form })).json();
 }
 
-/** Read the events of a job until it ends. An EventSource cannot send an API key, so this uses fetch. */
+/** Read the events of a job until it ends. */
 export async function follow(id, onProgress) {
-  const response = await send(`jobs/${encodeURIComponent(id)}/events`);
+  let last = null;
+  await readEvents(await send(`jobs/${encodeURIComponent(id)}/events`), (_, data) => onProgress((last = data)));
+  if (!ENDED.has(last?.state)) throw unreachable();
+  return last;
+}
+
+/** Ask for the first line of an answer; `onPart` gets the name and the data of each part as it arrives. */
+export async function answer(query, { fields = {}, signal } = {}, onPart) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ query, ...fields, stream: true });
+  await readEvents(await send("answer", { method: "POST", headers, body, signal }), onPart);
+}
+
+/** Call `onEvent` with the name and the data of each event. An EventSource cannot send an API key, so this uses fetch. */
+async function readEvents(response, onEvent) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
-  let last = null;
   for (;;) {
-    const { value, done } = await reader.read().catch(() => {
-      throw unreachable();
+    const { value, done } = await reader.read().catch((error) => {
+      throw error.name === "AbortError" ? error : unreachable();
     });
-    if (done && !ENDED.has(last?.state)) throw unreachable();
-    if (done) return last;
+    if (done) return;
     buffer += value;
     const events = buffer.split("\n\n");
     buffer = events.pop();
     for (const event of events) {
-      const data = event.split("\n").find((line) => line.startsWith("data: "));
-      if (data) onProgress((last = JSON.parse(data.slice(6))));
+      const lines = event.split("\n");
+      const [name, data] = ["event: ", "data: "].map((mark) => lines.find((line) => line.startsWith(mark))?.slice(mark.length));
+      if (data) onEvent(name, JSON.parse(data));
     }
   }
 }

@@ -1,5 +1,6 @@
 /* View of a query: verdict, evidence, relevant facts, and the graph around the results. */
 
+import { answerLine } from "./answer.js";
 import * as api from "./api.js";
 import { address, announce, count, el, link, percent, plural, replace, sentence, short } from "./dom.js";
 import { connectedSection, evidenceList } from "./evidence.js";
@@ -102,6 +103,7 @@ async function find(question, box, { filters, gate }) {
     "div",
     { class: "found" },
     verdict(answer, { seconds, gate, filters }),
+    answerLine(question, { results: answer.results, gate, fields: toFields(filters), signal: pending.signal }),
     relationList(answer.relations),
     answer.results.length ? evidenceList(answer) : rejected(answer, question, filters),
     connectedSection(answer),

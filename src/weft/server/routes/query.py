@@ -14,7 +14,7 @@ from weft.engine.engine import Engine
 from weft.records import Filter
 from weft.server.auth import Reader
 from weft.server.errors import documented
-from weft.server.schemas import Question
+from weft.server.schemas import Question, SearchQuestion
 
 router = APIRouter(tags=["query"])
 
@@ -53,7 +53,8 @@ async def query(question: Question, caller: Reader) -> JSONResponse:
     return JSONResponse(await caller.state.threads.read(lambda: _answer(caller.across(question.namespaces), question)))
 
 
-def _answer(engine: Engine, question: Question) -> dict[str, Any]:
+def query_options(question: SearchQuestion) -> dict[str, Any]:
+    """Return the arguments of `Engine.query` for a request, besides the text."""
     options: dict[str, Any] = {name: getattr(question, name) for name in OPTIONS}
     options["where"] = Filter(
         documents=tuple(question.documents),
@@ -66,6 +67,11 @@ def _answer(engine: Engine, question: Question) -> dict[str, Any]:
     options["graph"] = {"enabled": question.use_graph, **overrides}
     if question.use_graph is False and options["method"] in GRAPH_OPTIONAL:
         options["method"] = "hybrid"  # as memory_search does: the method tells which channels were searched
+    return options
+
+
+def _answer(engine: Engine, question: Question) -> dict[str, Any]:
+    options = query_options(question)
     recall = None
     if question.facts:
         result, recall = engine.query_with_facts(question.query, **options)

@@ -1,0 +1,1 @@
+"""Answers: the best sentence of the passages, and sentences of a language model with their support."""
