@@ -60,9 +60,8 @@ def test_a_relation_has_the_line_that_states_it_in_its_chunk():
 
 
 def test_an_uncertain_name_makes_no_relation():
-    """A local name, a name with two types and a star import resolve to nothing."""
-    text = """from lib import *
-from lib.core import run, Task
+    """A local name, a name with two types and a name that is not bound resolve to nothing."""
+    text = """from lib.core import run, Task
 
 def start(run, task: Task):
     run()

@@ -11,6 +11,7 @@ Entity resolution: decides for each name if it is an entity, an alias of one, or
 | `k8s` | | merge into `kubernetes` | same as `kubernetes` |
 | `code:run` | alias of `code:app.run` | | same as `code:app.run` |
 | `code:run` | alias of `code:app.run` and of `code:job.run` | | no entity: the short name is ambiguous |
+| `code:app.run` | the same, but `app` exports `app.core.run` by name | | same as `code:app.core.run` |
 
 The result depends on the set of nominations and edits, never on their order.
 """
@@ -22,7 +23,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from weft.records import CODE_PREFIX, STRONG_KINDS, Nomination
+from weft.records import CODE_PREFIX, EXPORT_REASON, STRONG_KINDS, Nomination
 
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
@@ -107,7 +108,8 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Re
         kind = "merged" if ("merge", merge_targets[0]) in own_edits else "named"
         return Resolution(exists=True, strong=True, same_as=min(merge_targets), reason=f"{kind} by you")
     refused = {value for kind, value in own_edits if kind == "unmerge"}
-    targets = {target for target, _ in votes.aliases if target != key}
+    exported = {target for target, reason in votes.aliases if reason == EXPORT_REASON and target != key}
+    targets = exported or {target for target, _ in votes.aliases if target != key}
     if len(targets) == 1 and not votes.own and not votes.vague and not targets & refused:
         target = next(iter(targets))
         reason = min(reason for other, reason in votes.aliases if other == target)

@@ -28,6 +28,7 @@ from weft.records.documents import (
 )
 from weft.records.entities import (
     CODE_PREFIX,
+    EXPORT_REASON,
     STRONG_KINDS,
     Claim,
     Entity,
@@ -132,6 +133,7 @@ from weft.records.usage import LlmRun, Usage
 
 __all__ = [
     "CODE_PREFIX",
+    "EXPORT_REASON",
     "STRONG_KINDS",
     "UNIT_MARKS",
     "URLS",

@@ -22,6 +22,9 @@ Prefix of the keys of modules, classes, functions and methods. The rest is the q
 Keys of other names have no colon, so that both kinds never meet.
 """
 
+EXPORT_REASON = "exported under another name"
+"""Reason of the alias of a definition that a package exports by name. Of several targets this one counts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nomination:

@@ -95,18 +95,22 @@ def _find_bases(syntax: Syntax, scopes: Scopes) -> Iterator[CodeRelation]:
 
 def _find_calls(syntax: Syntax, scopes: Scopes, module: str, *, is_test: bool) -> Iterator[CodeRelation]:
     for item in syntax.captures:
-        if item.kind not in ("call", "selfcall", "chain"):
+        if item.kind not in ("call", "selfcall", "chain", "ref"):
+            continue
+        if item.kind == "ref" and not is_test:
             continue
         owner = syntax.owner(item.scope)
         while owner != MODULE_SCOPE and syntax.definitions[owner].kind == "namespace":
             owner = syntax.definitions[owner].parent
         source = scopes.qualified[owner] if owner != MODULE_SCOPE else module
-        target = scopes.resolve_call(item)
-        if not target or target == source or not source:
-            continue
-        yield CodeRelation(source, target, "calls", item.line)
-        if is_test and scopes.find(target) is None and _is_test(syntax, owner):
-            yield CodeRelation(source, target, "tests", item.line)
+        found = scopes.resolve_call(item)
+        for target in [found] if found else scopes.find_starred(item):
+            if target == source or not source:
+                continue
+            if item.kind != "ref":
+                yield CodeRelation(source, target, "calls", item.line)
+            if is_test and scopes.find(target) is None and _is_test(syntax, owner):
+                yield CodeRelation(source, target, "tests", item.line)
 
 
 def _is_test(syntax: Syntax, owner: int) -> bool:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from posixpath import join, normpath
 
 from weft.text.code.syntax import Capture, Syntax
@@ -41,15 +41,24 @@ class Import:
     scope: int
     is_exported: bool = False
     """True if other files can import the name from here."""
+    is_star: bool = False
+    """True if the statement binds all public names of the module."""
 
 
-def read_imports(syntax: Syntax, *, module: str, is_package: bool) -> list[Import]:
-    """Return the imports of a file. Modules of the standard library are left out where they are known."""
+def read_imports(
+    syntax: Syntax, *, module: str, is_package: bool, exported: Collection[str] | None = None
+) -> list[Import]:
+    """
+    Return the imports of a file. Modules of the standard library are left out where they are known.
+
+    `exported` are the names in the `__all__` of a Python file.
+    """
     read = _READERS.get(syntax.grammar)
     captures = [item for item in syntax.captures if item.kind in ("import", "export")]
     if read is None:
         return []
-    return [found for item in captures for found in read(item, module, is_package) if found.target != module]
+    found = [item for capture in captures for item in read(capture, module, is_package) if item.target != module]
+    return [replace(item, is_exported=True) if exported and item.name in exported else item for item in found]
 
 
 def _read_python(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
@@ -71,10 +80,11 @@ def _read_python(item: Capture, module: str, is_package: bool) -> Iterator[Impor
     if not base:
         return
     if "star" in fields:
-        yield from _python(item, "", base, base, module)
+        yield from (replace(found, is_star=True) for found in _python(item, "", base, base, module))
     elif name := "".join(fields.get("name", "").split()):
         package = base if fields["from"].strip(". ") else ""  # `from . import types` names the module itself
-        yield from _python(item, fields.get("alias") or name, f"{base}.{name}", package, module, is_package)
+        is_exported = is_package or fields.get("alias") == name  # `import Client as Client`
+        yield from _python(item, fields.get("alias") or name, f"{base}.{name}", package, module, is_exported)
 
 
 def _python(

@@ -16,16 +16,16 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from weft.extract.code.code_keys import MAX_KEY_CHARACTERS, code_key
-from weft.extract.code.code_relations import WEIGHTS, find_relations
+from weft.extract.code.code_relations import WEIGHTS, find_relations, is_test_file
 from weft.extract.code.imports import Import, read_imports
+from weft.extract.code.public_names import PUBLIC_REASON, public_names, read_all
 from weft.extract.code.scopes import Scopes
 from weft.extract.sentences import shorten
-from weft.records import Chunk, Claim, Document, Extraction, Nomination
+from weft.records import EXPORT_REASON, Chunk, Claim, Document, Extraction, Nomination
 from weft.text.code.module_names import module_name
 from weft.text.code.syntax import MODULE_SCOPE, Definition, Syntax, has_parser, read_syntax
 
 ALIAS_REASON = "short name in source code"
-EXPORT_REASON = "exported under another name"
 _PACKAGE_STEMS = frozenset({"__init__", "index", "mod", "lib"})
 _QUOTES = "\"'/*!#- \t"
 
@@ -56,7 +56,8 @@ class _Reader:
         self._module = "".join(package.split()) or module_name(document)
         stem = PurePosixPath(document.source).stem.removesuffix(".d")
         is_package = stem in _PACKAGE_STEMS and self._short_module() != stem
-        self._imports = read_imports(syntax, module=self._module, is_package=is_package)
+        self._exported = read_all(document.text) if syntax.grammar == "python" else None
+        self._imports = read_imports(syntax, module=self._module, is_package=is_package, exported=self._exported)
         self._scopes = Scopes(syntax, module=self._module, is_package=is_package, imports=self._imports)
         self._nominations: list[dict[tuple[str, str], Nomination]] = [{} for _ in chunks]
         self._claims: list[dict[tuple[str, str, str], Claim]] = [{} for _ in chunks]
@@ -98,6 +99,11 @@ class _Reader:
         for short in dict.fromkeys((path, definition.name)):
             if not (short.startswith("__") and short.endswith("__")):
                 self._alias(first, short, name, ALIAS_REASON)
+        if not is_test_file(self._source):
+            for public in public_names(
+                definition, module=self._module, grammar=self._syntax.grammar, exported=self._exported
+            ):
+                self._alias(first, public, name, PUBLIC_REASON)
 
     def _nominate_package(self, item: Import) -> None:
         """

@@ -15,6 +15,7 @@ An ambiguous name is not resolved.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ from weft.text.code.syntax import MODULE_SCOPE, Capture, Definition, Syntax
 MAX_BASE_CLASSES = 8
 """Base classes followed from class to class in one file."""
 
+MAX_STAR_IMPORTS = 4
+"""Modules with `import *` in which an unknown name of a file is looked up."""
+
 SELF_NAMES = frozenset({"self", "cls", "mcs", "this", "Self", "super"})
 
 GLOBAL_NAMES = frozenset({"c", "cpp"})
@@ -32,6 +36,8 @@ GLOBAL_NAMES = frozenset({"c", "cpp"})
 
 PACKAGE_NAMES = frozenset({"go", "java"})
 """Languages whose files see the definitions of other files in the same module."""
+
+BUILTINS = frozenset(dir(builtins))
 
 _DOTTED = re.compile(r"[\w$]+(?:\.[\w$]+){0,7}")
 _OPTIONAL = re.compile(r"(?:\w{1,60}\.)?(?:Optional|Type|type)\[(.{1,200})\]")
@@ -58,6 +64,7 @@ class Scopes:
         for item in imports:
             if item.name:
                 self._imports[item.scope].setdefault(item.name, item.target)
+        self._stars = [item.target for item in imports if item.is_star][:MAX_STAR_IMPORTS]
         self._types = self._read_types()
         self._locals = {
             (definition.parent, definition.name) for definition in syntax.definitions if definition.is_local
@@ -135,6 +142,26 @@ class Scopes:
             return self.member(owner, name) if owner and self._is_class(owner) else ""
         owner_object = item.fields.get("object")
         return self.resolve(f"{owner_object}.{item.text}" if owner_object else item.text, item.scope)
+
+    def find_starred(self, item: Capture) -> list[str]:
+        """Return the names that a call may refer to by `import *`, if nothing in the file binds its name."""
+        text = item.fields["object"] if item.fields.get("object") else item.text
+        first, *rest = _SEPARATORS.split("".join(text.split()))
+        if not self._stars or item.kind != "call" or first in BUILTINS or self._is_bound(first, item.scope):
+            return []
+        return [".".join([module, first, *rest]) for module in self._stars]
+
+    def _is_bound(self, name: str, scope: int) -> bool:
+        """Return True if a name is a definition, an import or a variable of the file."""
+        if name in SELF_NAMES or (name,) in self._paths:
+            return True
+        while True:
+            scopes = (self._imports.get(scope, {}), self._types.get(scope, {}))
+            if any(name in known for known in scopes) or (scope, name) in self._locals:
+                return True
+            if scope == MODULE_SCOPE:
+                return False
+            scope = self._definitions[scope].parent
 
     def resolve(self, text: str, scope: int) -> str:
         """Return the qualified name that a dotted name refers to in a scope; empty if it is not certain."""

@@ -30,7 +30,7 @@ MODULE_SCOPE = -1
 DefinitionKind: TypeAlias = Literal["class", "function", "method", "namespace"]
 
 _DEFINITIONS = ("class", "function", "namespace", "extension")
-_CAPTURES = ("base", "call", "selfcall", "chain", "import", "bind", "package", "export", "doc")
+_CAPTURES = ("base", "call", "selfcall", "chain", "ref", "import", "bind", "package", "export", "doc")
 _LONG_CAPTURES = ("selfcall", "chain", "import", "export", "doc")
 """Captures whose text is not kept, only their fields and line."""
 

@@ -68,8 +68,8 @@ class EntityChanges(NamedTuple):
 BATCH_ROWS = 2000
 """Maximum number of keys, pairs or chunks in one statement."""
 
-MAX_ALIAS_TARGETS = 3
-"""Alias targets read for a name: itself, and two others, which already make it ambiguous."""
+MAX_ALIAS_TARGETS = 6
+"""Alias targets read for a name: two make it ambiguous, unless one of them is exported by name."""
 
 
 class GraphChanges:

@@ -1,4 +1,4 @@
-; Root captures: error, comment, outer, namespace, class, extension, function, break, doc, base, call, chain, import,
+; Root captures: error, comment, outer, namespace, class, extension, function, break, doc, base, call, chain, ref, import,
 ; export, package, bind. Other captures of a pattern are fields of its root.
 (ERROR) @error
 (comment) @comment
@@ -18,6 +18,10 @@
 (call function: (attribute object: (attribute object: (identifier))) @call)
 (call function: (attribute object: (attribute object: (attribute object: (identifier)))) @call)
 (call function: (attribute object: (call function: [(identifier) (attribute object: (identifier))] @made) attribute: (identifier) @name)) @chain
+
+; Names passed to a call: `pytest.raises(httpx.ReadTimeout)`, `isinstance(x, Response)`
+(argument_list [(identifier) (attribute object: (identifier))] @ref)
+(argument_list (keyword_argument value: [(identifier) (attribute object: (identifier))] @ref))
 
 (import_statement name: (dotted_name) @path) @import
 (import_statement name: (aliased_import name: (dotted_name) @path alias: (identifier) @alias)) @import
@@ -39,4 +43,5 @@
 (for_statement left: [(identifier) @bind (pattern_list (identifier) @bind) (tuple_pattern (identifier) @bind)])
 (for_in_clause left: [(identifier) @bind (pattern_list (identifier) @bind) (tuple_pattern (identifier) @bind)])
 (as_pattern_target (identifier) @bind)
+(as_pattern (call function: [(identifier) (attribute object: (identifier))] @of) alias: (as_pattern_target (identifier) @bind))
 (named_expression name: (identifier) @bind)
