@@ -5,6 +5,7 @@ from extracting import aliases, claims, extract, extract_all, find, names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.extract.code.code_keys import code_key
 from weft.extract.names import name_key
 from weft.extract.nominations import MAX_WEAK_NOMINATIONS
 from weft.extract.rules import RuleExtractor
@@ -375,7 +376,9 @@ def test_no_text_is_refused(text, form, title):
     """Any input gives valid keys and claims between nominated names, without an exception."""
     extraction = extract(text, form=form, title=title, heading=(text[:40],), metadata={"owner": text[:20], "x": [text]})
     keys = {n.key for n in extraction.nominations}
-    assert all(n.key == name_key(n.name) and len(n.name) <= 80 for n in extraction.nominations)
+    keys_of = {n.key: (name_key(n.name), code_key(n.name)) for n in extraction.nominations}
+    assert all(key in own for key, own in keys_of.items())
+    assert all(len(n.name) <= 80 for n in extraction.nominations)
     assert len({(n.key, n.kind) for n in extraction.nominations}) == len(extraction.nominations)
     assert all(c.source in keys and c.target in keys and c.source != c.target for c in extraction.claims)
     assert all(n.alias_of != n.key for n in extraction.nominations)

@@ -14,7 +14,7 @@ from weft.extract.names import (
     plain_text,
     words,
 )
-from weft.records import Nomination, StatedMention
+from weft.records import CODE_PREFIX, Nomination, StatedMention
 from weft.text.analyzer import terms
 
 CO_OCCURS = "co_occurs_with"
@@ -62,6 +62,8 @@ def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) 
         numbers[key] = numbers.get(key, 0) + 1
         if size <= MAX_SENTENCE_NAMES:
             sentences[key] = sentences.get(key, 0) | 1 << sentence % SENTENCE_BITS
+    if not any(key.startswith(CODE_PREFIX) for key in about):  # prose: a reference to a definition is written in it
+        numbers |= {key: 1 for key in sorted(names) if key.startswith(CODE_PREFIX)}
     return tuple(
         StatedMention(key, max(1, number), key in about, sentences.get(key, 0)) for key, number in numbers.items()
     )

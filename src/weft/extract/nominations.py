@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
+from weft.extract.code.code_keys import code_key
 from weft.extract.entity_types import entity_type
 from weft.extract.exclusions import is_noise, is_plain_code
 from weft.extract.names import name_key
@@ -61,6 +62,11 @@ class Nominations:
             reason=reason,
         )
         return key
+
+    def refer(self, name: str) -> None:
+        """Nominate the key of a definition of source code. It is an entity only if a file defines it."""
+        key = code_key(name)
+        self._nominations.setdefault((key, "variant"), Nomination(key=key, name=name, kind="variant"))
 
     def nominate_weak(self, name: str) -> None:
         """Nominate a name of a statement as a phrase or term, unless it is nominated already."""

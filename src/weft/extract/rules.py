@@ -30,7 +30,9 @@ from weft.extract.attributes import (
 from weft.extract.chinese.definitions import find_other_names_at
 from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name
 from weft.extract.chinese.tagger import Tagger
+from weft.extract.code.code_keys import code_key
 from weft.extract.code.reader import read_code
+from weft.extract.code.written_names import REFERENCE_REASON, written_code
 from weft.extract.definitions import (
     Definition,
     find_abbreviations,
@@ -385,7 +387,7 @@ class _Reader:
         translated = self._read_abbreviations(nominations, passage)
         if found := find_definition(sentence, subject):
             name = translated.get(found.subject.key, found.subject.name)
-            self._nominate_defined(nominations, sentence, found, name=name)
+            self._nominate_defined(nominations, passage, found, name=name)
             subject = replace(found.subject, kind="name") if found.subject.kind == "word" else found.subject
         if subject and subject.kind != "pronoun" and has_han(sentence.text):
             for other in find_other_names_at(sentence.text, names, at=subject.end):
@@ -423,6 +425,9 @@ class _Reader:
     def _nominate_name(self, nominations: Nominations, name: Name, sentence: Sentence) -> None:
         if (found := self._as_term(name, sentence)) is None:
             return
+        code = written_code(name, sentence)
+        if code:
+            nominations.refer(code)
         name, key = found, name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
@@ -431,7 +436,11 @@ class _Reader:
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
         is_linked = any(mark.kind == "term" and mark.start == name.start for mark in sentence.marks)
-        nominations.nominate(name.text, "name" if is_work or is_linked else name.kind, type=name.type)
+        kind: NominationKind = "name" if is_work or is_linked else name.kind
+        if code and name.kind == "identifier":
+            nominations.nominate(name.text, kind, alias_of=code_key(code), reason=REFERENCE_REASON)
+        else:
+            nominations.nominate(name.text, kind, type=name.type)
         if name.kind == "link" and self.topic.key and not self.is_page:  # links between pages: `links.page_reader`
             statement = Statement(self.topic.name, name.text, "links_to")
             nominations.claim(statement, weight=LINK_WEIGHT, description=sentence.text)
@@ -439,13 +448,24 @@ class _Reader:
             for part in inner_names(name.text):
                 nominations.nominate(part, "phrase")
 
-    def _nominate_defined(self, nominations: Nominations, sentence: Sentence, found: Definition, *, name: str) -> None:
+    def _nominate_defined(self, nominations: Nominations, passage: _Passage, found: Definition, *, name: str) -> None:
         if found.subject.is_topic and self.is_defined:
             return
         self.is_defined |= found.subject.is_topic
         if not found.subject.is_topic and (is_parameter(name, found.type) or name_key(name) in self.declared):
             return
-        nominations.nominate(name, "definition", type=found.type, description=sentence.text)
+        sentence, end = passage.sentence, found.subject.end
+        own = [item for item in passage.names if item.end == end and item.kind == "identifier"]
+        code = next((code for item in own if (code := written_code(item, sentence))), "")
+        code = "" if found.subject.is_topic else code
+        nominations.nominate(
+            name,
+            "definition",
+            type=found.type,
+            description=sentence.text,
+            alias_of=code_key(code) if code else "",
+            reason=REFERENCE_REASON if code else "",
+        )
 
     def _opening(self, first: _Passage) -> Definition | None:
         """Return the definition of the topic in the first sentence, which may use another name than the title."""

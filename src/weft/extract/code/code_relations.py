@@ -27,8 +27,8 @@ from weft.text.code.syntax import MODULE_SCOPE, Definition, Syntax
 WEIGHTS = {"inherits": 10.0, "overrides": 10.0, "calls": 9.0, "tests": 9.0, "imports": 8.0, "defines": 7.0}
 
 _TEST_FILE = re.compile(
-    r"(?:^|/)(?:test_[^/]{0,200}\.pyi?|[^/]{0,200}_test\.(?:py|go)|[^/]{0,200}[.-](?:test|spec)\.[cm]?[jt]sx?"
-    r"|__tests__/[^/]{0,200}|tests?/[^/]{0,200}\.rs|[^/]{0,200}Tests?\.java|[^/]{0,200}_test\.(?:cc|cpp))$"
+    r"(?:^|/)(?:test_[^/]{0,200}\.(?:pyi?|c|cc|cpp|cxx)|[^/]{0,200}_test\.(?:py|go|c|cc|cpp|cxx)|[^/]{0,200}[.-](?:test|spec)\.[cm]?[jt]sx?"
+    r"|__tests__/[^/]{0,200}|tests?/[^/]{0,200}\.rs|[^/]{0,200}Tests?\.java)$"
 )
 _TEST_NAME = re.compile(r"(?:test|Test|Benchmark|Example)")
 _TEST_STEM = re.compile(r"(?:^|[/.])(?:test_)?([\w-]{1,200}?)(?:_test|[.-](?:test|spec))?$")
@@ -84,9 +84,10 @@ def _find_bases(syntax: Syntax, scopes: Scopes) -> Iterator[CodeRelation]:
     for index, definition in enumerate(syntax.definitions):
         name = scopes.qualified[index]
         if name and definition.kind == "class":
-            for base in scopes.bases(name):
-                if base and base != name:
-                    yield CodeRelation(name, base, "inherits", definition.line)
+            for found in scopes.bases(name):
+                for base in [found, *scopes.elsewhere(found)]:
+                    if base and base != name:
+                        yield CodeRelation(name, base, "inherits", definition.line)
         elif name and definition.kind == "method":
             owner = scopes.owner_class(index)
             for method in scopes.overridden(owner, definition.name):
@@ -104,7 +105,7 @@ def _find_calls(syntax: Syntax, scopes: Scopes, module: str, *, is_test: bool) -
             owner = syntax.definitions[owner].parent
         source = scopes.qualified[owner] if owner != MODULE_SCOPE else module
         found = scopes.resolve_call(item)
-        for target in [found] if found else scopes.find_starred(item):
+        for target in [found, *scopes.elsewhere(found)] if found else scopes.find_starred(item):
             if target == source or not source:
                 continue
             if item.kind != "ref":

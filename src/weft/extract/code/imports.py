@@ -6,9 +6,12 @@ Imports of a source file, by language.
 | `from .core import Command as C` in `click.types` | `C` | `click.core.Command` |
 | `import os.path` | `os` | `os` |
 | `import { parse } from './util'` in `src/app/main` | `parse` | `src/app/util.parse` |
+| `import { run } from '@app/job'`, with `@app/*` in `tsconfig.json` | `run` | `src/job.run` |
 | `import "example.com/app/store"` | `store` | `example.com/app/store` |
 | `use crate::graph::Node;` in `src/store/read` | `Node` | `src/graph.Node` |
+| `pub use graph::Node;`, below `mod graph;` in `src/lib.rs` | `Node` | `src/graph.Node` |
 | `import com.example.App;` | `App` | `com.example.App` |
+| `import com.example.*;`, `from .core import *`, `use crate::graph::*;` | | the module, as a star import |
 | `#include "list.h"` in `src/main` | | `src/list` |
 """
 
@@ -16,11 +19,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from posixpath import join, normpath
 
-from weft.text.code.syntax import Capture, Syntax
+from weft.text.code.project_paths import resolve_path
+from weft.text.code.syntax import MODULE_SCOPE, Capture, Definition, Syntax
 
 _EXTENSION = re.compile(r"\.(?:[cm]?[jt]sx?|h|hh|hpp|hxx|d\.ts)$")
 _RUST_LIST = re.compile(r"[{},]|[^{},]+")
@@ -46,23 +50,50 @@ class Import:
 
 
 def read_imports(
-    syntax: Syntax, *, module: str, is_package: bool, exported: Collection[str] | None = None
+    syntax: Syntax,
+    *,
+    module: str,
+    is_package: bool,
+    exported: Collection[str] | None = None,
+    paths: Sequence[str] = (),
 ) -> list[Import]:
     """
     Return the imports of a file. Modules of the standard library are left out where they are known.
 
-    `exported` are the names in the `__all__` of a Python file.
+    `exported` are the names in the `__all__` of a Python file, `paths` the import paths of the project.
     """
     read = _READERS.get(syntax.grammar)
     captures = [item for item in syntax.captures if item.kind in ("import", "export")]
     if read is None:
         return []
-    found = [item for capture in captures for item in read(capture, module, is_package) if item.target != module]
+    names = {item.fields["mod"] for item in captures if "mod" in item.fields}
+    file = _File(module, is_package, paths, modules=names, definitions=syntax.definitions)
+    found = [item for capture in captures for item in read(capture, file) if item.target != module]
     return [replace(item, is_exported=True) if exported and item.name in exported else item for item in found]
 
 
-def _read_python(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
-    fields = item.fields
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What the imports of a file depend on."""
+
+    module: str
+    is_package: bool
+    paths: Sequence[str]
+    modules: Collection[str]
+    """Modules that a Rust file declares: `mod graph;`."""
+    definitions: Sequence[Definition]
+
+    def depth(self, scope: int) -> int:
+        """Return the number of namespaces around a scope."""
+        count = 0
+        while scope != MODULE_SCOPE:
+            count += self.definitions[scope].kind == "namespace"
+            scope = self.definitions[scope].parent
+        return count
+
+
+def _read_python(item: Capture, file: _File) -> Iterator[Import]:
+    fields, module, is_package = item.fields, file.module, file.is_package
     if "path" in fields:
         path = "".join(fields["path"].split())
         name = fields.get("alias") or path.split(".")[0]
@@ -104,15 +135,16 @@ def _python(
     )
 
 
-def _read_ecmascript(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
-    fields = item.fields
+def _read_ecmascript(item: Capture, file: _File) -> Iterator[Import]:
+    fields, module = item.fields, file.module
     if "require" in fields and fields["require"] != "require":
         return
     path = fields.get("from", "").strip("'\"")
-    if not path.startswith("."):
+    if path.startswith("."):
+        folder = module if file.is_package else module.rpartition("/")[0]
+        source = normpath(join(folder, _EXTENSION.sub("", path)))
+    elif not (source := resolve_path(_EXTENSION.sub("", path), file.paths) if path else ""):
         return  # a package, or a default export of this file
-    folder = module if is_package else module.rpartition("/")[0]
-    source = normpath(join(folder, _EXTENSION.sub("", path)))
     source = source.removesuffix("/index") if source != "index" else source
     target, name = source, fields.get("star", "")
     if "default" in fields:
@@ -123,32 +155,70 @@ def _read_ecmascript(item: Capture, module: str, is_package: bool) -> Iterator[I
     yield Import(name=name, target=target, module=source, line=item.line, scope=item.scope, is_exported=is_exported)
 
 
-def _read_go(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
+def _read_go(item: Capture, file: _File) -> Iterator[Import]:
     path = item.fields.get("path", "").strip('"`')
     name = item.fields.get("alias") or path.rpartition("/")[2]
-    if path and name not in ("_", "."):
-        yield Import(name=name, target=path, module=path, line=item.line, scope=item.scope)
+    if path and name != "_":
+        is_star = name == "."
+        name = "" if is_star else name
+        yield Import(name=name, target=path, module=path, line=item.line, scope=item.scope, is_star=is_star)
 
 
-def _read_java(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
+def _read_java(item: Capture, file: _File) -> Iterator[Import]:
     path = "".join(item.fields.get("path", "").split())
-    if path and not path.startswith(("java.", "javax.")) and "star" not in item.fields:
-        name = path.rpartition(".")[2]
-        yield Import(name=name, target=path, module="", line=item.line, scope=item.scope)
+    if not path or path.startswith(("java.", "javax.")):
+        return
+    if "star" in item.fields:
+        yield Import(name="", target=path, module=path, line=item.line, scope=item.scope, is_star=True)
+    else:
+        yield Import(name=path.rpartition(".")[2], target=path, module="", line=item.line, scope=item.scope)
 
 
-def _read_c(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
-    path = _EXTENSION.sub("", item.fields.get("path", "").strip('"'))
+def _read_c(item: Capture, file: _File) -> Iterator[Import]:
+    path = _EXTENSION.sub("", item.fields.get("path", "").strip('"<>'))
     if path:
-        source = normpath(join(module.rpartition("/")[0], path))
-        yield Import(name="", target=source, module=source, line=item.line, scope=item.scope)
+        near = normpath(join(file.module.rpartition("/")[0], path))
+        for source in dict.fromkeys((near, normpath(path))):  # the second one below an include path
+            if not source.startswith(".."):
+                yield Import(name="", target=source, module=source, line=item.line, scope=item.scope)
 
 
-def _read_rust(item: Capture, module: str, is_package: bool) -> Iterator[Import]:
+def _read_rust(item: Capture, file: _File) -> Iterator[Import]:
+    if name := item.fields.get("mod"):
+        target = f"{file.module}/{name}"
+        yield Import(name=name, target=target, module=target, line=item.line, scope=item.scope)
+        return
     for path, name in _rust_paths(item.fields.get("path", "")):
-        found = rust_path(path, module=module, is_package=is_package)
-        if found and name not in ("self", "_", "*"):
-            yield Import(name=name, target=found, module=found.rpartition(".")[0], line=item.line, scope=item.scope)
+        found = _rust_target(path, file, depth=file.depth(item.scope))
+        if not found or name in ("self", "_"):
+            continue
+        is_star = name == "*"
+        source = found if is_star else found.rpartition(".")[0]
+        yield Import(
+            name="" if is_star else name,
+            target=found,
+            module=source,
+            line=item.line,
+            scope=item.scope,
+            is_exported="public" in item.fields and not is_star,
+            is_star=is_star,
+        )
+
+
+def _rust_target(path: list[str], file: _File, *, depth: int) -> str:
+    """Return what a path of a `use` declaration inside `depth` inline modules names; a star names its module."""
+    ups = next((at for at, part in enumerate(path) if part != "super"), len(path))
+    if depth and ups:  # `mod tests { use super::Node; }`
+        path = ["super"] * (ups - depth) + path[ups:] if ups > depth else ["self", *path[ups:]]
+    if path[-1] == "*":
+        return _rust_target([*path[:-1], "x"], file, depth=0).rpartition(".")[0] if len(path) > 1 else ""
+    if path[0] in file.modules:
+        path = ["self", *path]
+    if found := rust_path(path, module=file.module, is_package=file.is_package):
+        return found
+    cut = next((at for at, part in enumerate(path) if part[:1].isupper()), len(path) - 1)
+    source = resolve_path("/".join([*path[:cut], "x"]), file.paths) if cut > 0 else ""
+    return ".".join([source.removesuffix("/x"), *path[cut:]]) if source else ""
 
 
 def rust_path(path: list[str], *, module: str, is_package: bool) -> str:
@@ -194,7 +264,7 @@ def _rust_paths(text: str) -> Iterator[tuple[list[str], str]]:
                 yield current, alias.strip() or parts[-1]
 
 
-_READERS: Mapping[str, Callable[[Capture, str, bool], Iterator[Import]]] = {
+_READERS: Mapping[str, Callable[[Capture, _File], Iterator[Import]]] = {
     "python": _read_python,
     "javascript": _read_ecmascript,
     "typescript": _read_ecmascript,

@@ -19,15 +19,22 @@ from weft.extract.code.code_keys import MAX_KEY_CHARACTERS, code_key
 from weft.extract.code.code_relations import WEIGHTS, find_relations, is_test_file
 from weft.extract.code.imports import Import, read_imports
 from weft.extract.code.public_names import PUBLIC_REASON, public_names, read_all
-from weft.extract.code.scopes import Scopes
+from weft.extract.code.scopes import GLOBAL_NAMES, Scopes
 from weft.extract.sentences import shorten
 from weft.records import EXPORT_REASON, Chunk, Claim, Document, Extraction, Nomination
 from weft.text.code.module_names import module_name
+from weft.text.code.project_paths import PATHS
 from weft.text.code.syntax import MODULE_SCOPE, Definition, Syntax, has_parser, read_syntax
 
 ALIAS_REASON = "short name in source code"
 _PACKAGE_STEMS = frozenset({"__init__", "index", "mod", "lib"})
 _QUOTES = "\"'/*!#- \t"
+
+
+def _paths(document: Document) -> list[str]:
+    """Return the import paths of the project of a file, as the loader found them."""
+    entries = document.metadata.get(PATHS)
+    return [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
 
 
 def read_code(document: Document, chunks: Sequence[Chunk]) -> list[Extraction] | None:
@@ -44,6 +51,12 @@ def read_code(document: Document, chunks: Sequence[Chunk]) -> list[Extraction] |
     return _Reader(document, syntax, chunks).read()
 
 
+def _suffixes(module: str) -> list[str]:
+    """Return the last two and three parts of a path."""
+    parts = module.split("/")
+    return ["/".join(parts[-size:]) for size in (2, 3) if size < len(parts)]
+
+
 class _Reader:
     """State of the extraction of one source file."""
 
@@ -57,7 +70,9 @@ class _Reader:
         stem = PurePosixPath(document.source).stem.removesuffix(".d")
         is_package = stem in _PACKAGE_STEMS and self._short_module() != stem
         self._exported = read_all(document.text) if syntax.grammar == "python" else None
-        self._imports = read_imports(syntax, module=self._module, is_package=is_package, exported=self._exported)
+        self._imports = read_imports(
+            syntax, module=self._module, is_package=is_package, exported=self._exported, paths=_paths(document)
+        )
         self._scopes = Scopes(syntax, module=self._module, is_package=is_package, imports=self._imports)
         self._nominations: list[dict[tuple[str, str], Nomination]] = [{} for _ in chunks]
         self._claims: list[dict[tuple[str, str, str], Claim]] = [{} for _ in chunks]
@@ -69,6 +84,9 @@ class _Reader:
             description = self._doc_line(self._docs[MODULE_SCOPE]) if MODULE_SCOPE in self._docs else ""
             self._nominate(0, self._module, "module", description)
             self._alias(0, self._short_module(), self._module, ALIAS_REASON)
+            if self._syntax.grammar in GLOBAL_NAMES:  # the path of a header below an include path
+                for suffix in _suffixes(self._module):
+                    self._alias(0, suffix, self._module, ALIAS_REASON)
         for index, definition in enumerate(self._syntax.definitions):
             if self._scopes.qualified[index] and definition.kind != "namespace" and not definition.is_continued:
                 self._nominate_definition(index, definition)

@@ -151,6 +151,14 @@ class Scopes:
             return []
         return [".".join([module, first, *rest]) for module in self._stars]
 
+    def elsewhere(self, name: str) -> list[str]:
+        """Return what a name of the own package may be instead: the names of packages imported with a star."""
+        own = f"{self._module}."
+        if self._syntax.grammar not in PACKAGE_NAMES or not self._stars or not name.startswith(own):
+            return []
+        first = name[len(own) :].split(".")[0]
+        return [] if (first,) in self._paths else [f"{module}.{name[len(own) :]}" for module in self._stars]
+
     def _is_bound(self, name: str, scope: int) -> bool:
         """Return True if a name is a definition, an import or a variable of the file."""
         if name in SELF_NAMES or (name,) in self._paths:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from weft.config import LoadOptions
 from weft.load.file_reader import read_text
 from weft.load.file_types import UPLOAD, file_title, user_file_name
 from weft.records import Document
 from weft.text.code.module_names import MODULE, MODULE_LANGUAGES, find_module, path_module
+from weft.text.code.project_paths import PATHS, find_paths
 
 MAX_PROJECT_BYTES = 4096
 """Bytes of a project file, such as `go.mod`, that are read for the module name."""
@@ -83,8 +84,9 @@ def find_language(path: Path) -> str | None:
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of a source file."""
     language = find_language(user_file_name(source))
-    module = _find_module(path, source=source, language=language) if language and language in MODULE_LANGUAGES else ""
-    metadata = {"language": language, MODULE: module}
+    metadata: dict[str, str | list[str] | None] = {"language": language}
+    if language and language in MODULE_LANGUAGES:
+        metadata |= _read_project(path, source=source, language=language)
     yield Document(
         source=source,
         title=file_title(source, with_extension=True),
@@ -94,10 +96,10 @@ def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     )
 
 
-def _find_module(path: Path, *, source: str, language: str) -> str:
-    """Return the module name of a file. Only files in the folder of the file and its parents are read."""
+def _read_project(path: Path, *, source: str, language: str) -> dict[str, str | list[str] | None]:
+    """Return the module name and the import paths of a file. Only its folder and the folders above are read."""
     if source.startswith(UPLOAD) or "#" in source:
-        return path_module(source, language=language)
+        return {MODULE: path_module(source, language=language)}
     folders = path.parents
 
     def has_file(level: int, name: str) -> bool:
@@ -109,4 +111,8 @@ def _find_module(path: Path, *, source: str, language: str) -> str:
         with (folders[level] / name).open("rb") as stream:
             return stream.read(MAX_PROJECT_BYTES).decode("utf-8", "replace")
 
-    return find_module(source, language=language, has_file=has_file, read=read)
+    own = [part for part in PurePosixPath(source.replace("\\", "/")).parent.parts if part not in ("/", ".")]
+    return {
+        MODULE: find_module(source, language=language, has_file=has_file, read=read),
+        PATHS: find_paths(own, language=language, read=read),
+    }

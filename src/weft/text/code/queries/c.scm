@@ -10,7 +10,7 @@
 (compound_statement (_) @break)
 
 (call_expression function: (identifier) @call)
-(preproc_include path: (string_literal) @path) @import
+(preproc_include path: [(string_literal) (system_lib_string)] @path) @import
 
 (parameter_declaration declarator: (identifier) @bind)
 (parameter_declaration declarator: (pointer_declarator declarator: (identifier) @bind))

@@ -24,6 +24,8 @@
 (import_statement . source: (string) @from) @import
 (export_statement (export_clause (export_specifier name: (identifier) @name alias: (identifier) @alias)) source: (string) @from) @export
 (export_statement (export_clause (export_specifier name: (identifier) @name !alias)) source: (string) @from) @export
+(export_statement "*" source: (string) @from) @export
+(export_statement (namespace_export (identifier) @star) source: (string) @from) @export
 (export_statement . "default" declaration: [(class_declaration name: (_) @name) (function_declaration name: (_) @name)]) @export
 (export_statement . "default" value: (identifier) @name) @export
 (variable_declarator name: (identifier) @star value: (call_expression function: (identifier) @require arguments: (arguments . (string) @from .))) @import

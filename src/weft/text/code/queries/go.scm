@@ -9,7 +9,7 @@
 
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression operand: (identifier)) @call)
-(import_spec name: (package_identifier) @alias path: (_) @path) @import
+(import_spec name: [(package_identifier) (dot)] @alias path: (_) @path) @import
 (import_spec !name path: (_) @path) @import
 
 (parameter_declaration name: (identifier) @bind)

@@ -20,7 +20,9 @@
 (call_expression function: (generic_function function: [(identifier) (scoped_identifier)] @call))
 (call_expression function: (field_expression value: (self) field: (field_identifier) @name)) @selfcall
 (call_expression function: (field_expression value: (identifier) field: (field_identifier)) @call)
-(use_declaration argument: (_) @path) @import
+(use_declaration . argument: (_) @path) @import
+(use_declaration . (visibility_modifier) @public argument: (_) @path) @import
+(mod_item name: (identifier) @mod !body) @import
 
 (parameter pattern: (identifier) @bind)
 (parameter pattern: (identifier) @bind type: [(type_identifier) @type (reference_type type: (type_identifier) @type)])
