@@ -132,11 +132,16 @@ def test_files_are_valid_by_the_schema_of_their_program(schema, paths):
 
 
 def test_the_matrix_covers_the_declared_python_versions():
-    """Classifiers and matrix agree, on three systems."""
-    matrix = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]["matrix"]["strategy"]["matrix"]
-    declared = {name.rpartition(" ")[2] for name in PROJECT["classifiers"] if "Python :: 3." in name}
+    """One file has the versions: CI reads it; classifiers, the minimum and the docs agree. Three systems are tested."""
+    versions = json.loads((ROOT / ".github/python-versions.json").read_text())
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]
+    matrix = workflow["matrix"]["strategy"]["matrix"]
+    declared = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if "Python :: 3." in name]
 
-    assert set(matrix["python"]) == declared
+    assert ".github/python-versions.json" in workflow["versions"]["steps"][-1]["run"]
+    assert matrix["python"] == "${{ fromJSON(needs.versions.outputs.python) }}"
+    assert (declared, PROJECT["requires-python"]) == (versions, f">={versions[0]}")
+    assert f"Python {versions[0]} to {versions[-1]} | tested" in (ROOT / "docs" / "platforms.md").read_text("utf-8")
     assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
 
 
