@@ -103,7 +103,7 @@ def new_role(dsn, *, name=ROLE, password="", grants=(), creator=None):
         db.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{password}'")
     with psycopg.connect(dsn, autocommit=True) as db:
         for grant in grants:
-            db.execute(f"GRANT {grant} TO {name}")
+            db.execute(f"{grant} FROM {name}" if grant.startswith("REVOKE") else f"GRANT {grant} TO {name}")
     try:
         yield make_conninfo(dsn, user=name, password=password)
     finally:
@@ -115,9 +115,10 @@ def new_role(dsn, *, name=ROLE, password="", grants=(), creator=None):
 ORDINARY = (
     "USAGE ON SCHEMA weft",
     "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA weft",
-    "USAGE ON ALL SEQUENCES IN SCHEMA weft",
+    "REVOKE INSERT, UPDATE, DELETE ON weft.schema_version",
+    "USAGE ON SEQUENCE weft.number",
 )
-"""What a role needs to read and write."""
+"""What a role needs to read and write, as documented."""
 
 
 def end_others(dsn):

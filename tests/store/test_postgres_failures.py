@@ -19,7 +19,7 @@ from weft.errors import ConfigError, SchemaMismatch, StoreError, StoreUnavailabl
 from weft.records import Fact
 from weft.store.postgres import citus, schema, vector_indexes, vectors
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.postgres.failures import failed_node
+from weft.store.postgres.failures import failed_node, node_unreachable
 from weft.store.postgres.session import PostgresSession
 from weft.store.relational.session import NO_VALUES
 from weft.text.ids import document_id
@@ -217,7 +217,7 @@ def dead_node(monkeypatch):
 def test_a_dead_node_is_named_and_the_others_answer(database, store, dead_node):
     """Its namespace cannot be read; it is listed, reported by the check, and no other one is affected."""
     database.store("other")
-    with pytest.raises(StoreUnavailable, match=r"node worker1:5432 .* namespace 'other' cannot be reached"):
+    with pytest.raises(StoreUnavailable, match=r"node worker1:5432 .*: timed out; namespace 'other' cannot be reached"):
         database.store("other").stats()
     with psycopg.connect(database._connections._dsn, autocommit=True) as db:
         db.execute("INSERT INTO weft.namespace (namespace) VALUES ('other')")
@@ -268,6 +268,25 @@ def test_only_a_lost_connection_means_that_a_node_does_not_respond(monkeypatch, 
     """Citus names the node in the context of every error that a node reports."""
     monkeypatch.setattr(psycopg.Error, "diag", Reported())
     assert failed_node(kind(message)) == node
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ('FATAL:  password authentication failed for user "app"', 'password authentication failed for user "app"'),
+        ("fe_sendauth: no password supplied", "fe_sendauth: no password supplied"),
+        ('FATAL:  database "weft" does not exist', 'database "weft" does not exist'),
+    ],
+)
+def test_a_node_that_refuses_the_login_is_not_called_dead(reason, message):
+    """The role has no password, or a wrong one, in the list of logins of the nodes."""
+    error = psycopg.errors.ConnectionFailure(REMOTE.replace("timed out", reason))
+    found = node_unreachable("here", failed_node(error), "mine", error)
+
+    assert str(found).startswith(
+        f"node worker1:5432 of the cluster here refused the login: {message}; namespace 'mine'"
+    )
+    assert "pg_dist_authinfo" in found.hint
 
 
 @pytest.mark.skipif(postgres.IS_CITUS, reason="replaces tables of Citus")

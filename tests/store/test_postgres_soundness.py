@@ -124,3 +124,21 @@ def test_the_index_of_words_is_found_wrong_and_built_again(graph):
         database.repair()
     assert database.check() == []
     assert content(dsn) == before
+
+
+def test_lost_documents_are_not_repaired_away(postgres_dsn):
+    """Moving a shard as a role that does not see its rows leaves the row of the namespace only."""
+    database = PostgresDatabase(postgres_dsn)
+    fill(database, "lost")
+    fill(database, "kept")
+    with psycopg.connect(postgres_dsn, autocommit=True) as db:
+        for table in ("document", "fact", "entity", "term", "posting", "model"):
+            db.execute(f"DELETE FROM weft.{table} WHERE namespace = 'lost'")
+    for _ in range(2):
+        (problem,) = database.check()
+        assert problem.where == "namespace 'lost'" and "are lost: restore a backup" in problem.what
+        assert not problem.repairable and not problem.command
+        assert database.namespaces() == ["kept", "lost"]
+        assert database.repair() == []
+    assert database.drop("lost") and database.check() == []
+    database.close()

@@ -283,7 +283,7 @@ class Connections:
                 if is_lost(error, db):
                     raise connection_lost(display_address(dsn), error, is_committing=is_committing) from error
                 if node := failed_node(error):
-                    raise node_unreachable(display_address(dsn), node, namespace) from error
+                    raise node_unreachable(display_address(dsn), node, namespace, error) from error
                 raise
             finally:
                 self._local.session = None

@@ -51,7 +51,7 @@ class PostgresDatabase:
         try:
             with self._connections.bare() as db:
                 schema.prepare(db, where=self._connections.where)
-                self._connections.has_citus = schema.read_state(db).has_citus
+                self._connections.has_citus = citus.is_distributed(db)
         except BaseException:
             self._connections.close()
             raise
@@ -84,8 +84,10 @@ class PostgresDatabase:
 
     def check(self) -> list[Problem]:
         self._connections.require_administrator("check all namespaces")
+        with self._connections.bare() as server:
+            problems = citus.find_problems(server)
         with self._connections.read() as db:
-            problems = find_unreadable_keys(db)
+            problems += find_unreadable_keys(db)
         names, unreachable = self._reachable_names()
         problems += [Problem(where="cluster", what=what, repairable=False) for what in unreachable]
         for name in names:
@@ -105,8 +107,10 @@ class PostgresDatabase:
 
     def repair(self) -> list[str]:
         self._connections.require_administrator("repair all namespaces")
+        with self._connections.bare() as server:
+            done = citus.exempt_owner(server)
         with self._connections.write() as db:
-            done = revoke_unreadable_keys(db)
+            done += revoke_unreadable_keys(db)
         for name in self._names():
             with self._connections.write(name) as db:
                 done += repair_namespace(db, name, name)
@@ -172,9 +176,10 @@ class PostgresDatabase:
             return citus.list_reachable_namespaces(db)
 
     def _has_content(self, name: str) -> bool:
-        """Return True if a namespace has documents or facts, or if its node does not answer."""
+        """Return True if a namespace has or had chunks or facts, or if its node does not answer."""
         try:
             with self._connections.read(name) as db:
-                return bool(db.one("has_content", {"namespace": name}))
+                found = db.namespace(name)
+                return found is not None and (found.chunks > 0 or bool(db.one("has_content", {"namespace": name})))
         except StoreUnavailable:
             return True

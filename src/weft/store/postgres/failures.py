@@ -49,6 +49,9 @@ NODE_LOST_STATES = ("08", "57P01", "57P02", "57P03")
 NODE_LOST_MESSAGE = "server closed the connection unexpectedly"
 """Message of such an error that has no SQLSTATE of its own; Citus calls it an internal error then."""
 
+NODE_REFUSALS = ("password authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
+"""Parts of the messages with which a node of Citus refuses a connection of the coordinator."""
+
 RETRY_HINT = "run the command again in a few seconds"
 
 
@@ -119,11 +122,19 @@ def failed_node(error: psycopg.Error) -> str:
     return found[1] if found else ""
 
 
-def node_unreachable(where: str, node: str, namespace: str) -> StoreUnavailable:
+def node_unreachable(where: str, node: str, namespace: str, error: psycopg.Error) -> StoreUnavailable:
     """Return the error for a node of a Citus cluster that does not answer; other namespaces are not affected."""
     what = f"namespace {namespace!r}" if namespace else "its namespaces"
+    first = _first_line(error)
+    _, _, reason = first.partition("following error: ")
+    reason = reason.replace("FATAL:", "").strip() or first
+    if any(part in reason for part in NODE_REFUSALS):
+        return StoreUnavailable(
+            f"node {node} of the cluster {where} refused the login: {reason}; {what} cannot be reached",
+            hint="add the password of the role to pg_dist_authinfo on every node (docs/cluster.md)",
+        )
     return StoreUnavailable(
-        f"node {node} of the cluster {where} does not respond; {what} cannot be reached",
+        f"node {node} of the cluster {where} does not respond: {reason}; {what} cannot be reached",
         hint="start the node or its standby; namespaces on other nodes are available",
     )
 

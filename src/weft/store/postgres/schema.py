@@ -12,7 +12,8 @@ Tables of a PostgreSQL server: creation, the check of their version, and distrib
 With Citus, tables are distributed while empty: after the last CREATE TABLE, before the first ALTER TABLE.
 
 Row security is added last (`row_security.sql`). Partitions have it too, without a policy, so that they can only be
-reached through their table.
+reached through their table. With Citus it is not forced on the owner: shards are copied as the owner, and rows that the
+owner does not see would be lost.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ MIN_SERVER_VERSION = 140000
 
 CLOSED = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
 """Actions that hide all rows of a table without a policy."""
+
+FORCE = "FORCE ROW LEVEL SECURITY"
+"""End of a statement that applies row security to the owner of a table, too."""
 
 _TABLE = re.compile(r"CREATE TABLE (weft\.\w+)")
 _MARK = "/* by namespace */"
@@ -97,8 +101,11 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
                 db.execute(statement)
             if state.has_citus:
                 distribute(db, tables(), by_namespace=distributed_tables())
-            for statement in (*script[tables_end:], *security_statements(partitions=partitions)):
+            for statement in script[tables_end:]:
                 db.execute(statement)
+            for statement in security_statements(partitions=partitions):
+                if not (state.has_citus and statement.endswith(FORCE)):
+                    db.execute(statement)
             db.execute("INSERT INTO weft.schema_version (version) VALUES (%s)", [VERSION])
     return True
 

@@ -1,7 +1,7 @@
 -- Row security is the second barrier after the `WHERE namespace = ...` of each statement. A transaction runs
 --     SET LOCAL weft.namespace = 'default'
 -- and sees only the rows of this namespace; without the setting it sees none. Policies are forced, so they apply to the
--- owner of the tables too, but not to roles with BYPASSRLS. CURRENT_USER is the role that creates the policy, the owner:
+-- owner of the tables too, but not to roles with BYPASSRLS; with Citus they are not forced. CURRENT_USER is the role that creates the policy, the owner:
 -- it and its members may also list namespaces and manage keys.
 -- A statement with {table} is repeated for each table with a namespace.
 

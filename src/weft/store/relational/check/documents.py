@@ -48,9 +48,25 @@ def drop_orphans(db: Session) -> list[str]:
     return [f"deleted {counted(dropped, 'row', 'rows')} that referred to a missing row"] if dropped else []
 
 
+def is_lost(db: Session, name: str) -> bool:
+    """
+    Return True if a namespace counts chunks, but has no document and no chunk.
+
+    A write changes count and documents in one transaction, so the rows were lost outside of Weft. Nothing can be
+    derived from what is left, and correcting the count would hide the loss.
+    """
+    found = db.namespace(name)
+    if not found or not found.chunks or db.one("has_content", {"namespace": found.key}):
+        return False
+    return not db.run("all_terms", {"namespace": found.key})
+
+
 def find_problems(db: Session, namespace: Namespace, name: str, *, chunks: int, length: int) -> list[Problem]:
     """Check JSON values, counts, chunk texts, labels, vectors, keywords, graph and facts of a namespace."""
     where = f"namespace {name!r}"
+    if is_lost(db, name):
+        what = f"its {counted(chunks, 'chunk is', 'chunks are')} lost: restore a backup, or drop it and index again"
+        return [Problem(where=where, what=what, repairable=False)]
     unreadable = find_unreadable(db, namespace)
     problems = [value.problem(where) for value in unreadable]
     if any(value.in_document for value in unreadable):
@@ -73,8 +89,10 @@ def repair_namespace(db: Session, namespace: Namespace, name: str) -> list[str]:
     """
     Reset unreadable values; derive labels, keyword index, counts, graph and facts again. Return a line per change.
 
-    Damaged documents are marked to be indexed again.
+    Damaged documents are marked to be indexed again. A namespace whose documents are lost is left as it is.
     """
+    if is_lost(db, name):
+        return []
     done = reset_unreadable(db, namespace, name)
     if mismatched := _find_labels(db, namespace):
         for number, found in mismatched.items():
