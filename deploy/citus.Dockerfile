@@ -5,5 +5,5 @@ FROM citusdata/citus:13.0
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-17-pgvector \
  && rm -rf /var/lib/apt/lists/*
-HEALTHCHECK --interval=5s --timeout=3s CMD ["pg_isready"]
+HEALTHCHECK --interval=5s --timeout=3s CMD ["pg_isready", "--host", "127.0.0.1"]
 USER 999
