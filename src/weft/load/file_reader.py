@@ -42,6 +42,7 @@ PARSER_ERRORS = (
 HINTS = {
     "bad record": "correct the record",
     "binary": "convert the file to a format of docs/loading.md",
+    "broken loader": "update or uninstall the package of the loader",
     "broken": "open the file in the program that wrote it, and save it again",
     "empty": "add text to the file",
     "encrypted": "save the file without a password",

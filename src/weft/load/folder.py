@@ -11,6 +11,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.errors import InputError
+from weft.load.entry_points import find_packaged_loader
 from weft.load.file_reader import safe_text, too_large
 from weft.load.file_types import is_binary, is_line_based
 from weft.load.formats.beir import find_corpus
@@ -180,7 +181,7 @@ class _Walker:
     def _check_file(self, path: Path, *, status: os.stat_result, is_corpus: bool) -> FoundFile | Skipped:
         if not stat.S_ISREG(status.st_mode):  # reading a pipe or device may block forever
             return self._skip(path, "not a regular file")
-        if is_binary(path, ocr=self._options.ocr):
+        if is_binary(path, ocr=self._options.ocr) and not find_packaged_loader(path.suffix.lower()):
             return self._skip(path, "binary")
         if not status.st_size:
             return self._skip(path, "empty")

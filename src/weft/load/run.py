@@ -12,6 +12,7 @@ from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
 from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
+from weft.load.entry_points import find_packaged_loader
 from weft.load.file_reader import LoadError, safe_text
 from weft.load.file_types import (
     OCR_SUFFIXES,
@@ -110,7 +111,7 @@ def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | 
 
 def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield the documents of one file under the given source."""
-    if is_binary(path, ocr=options.ocr):
+    if is_binary(path, ocr=options.ocr) and not find_packaged_loader(path.suffix.lower()):
         return iter([Skipped(source=source, reason="binary")])
     return _load(FoundFile(path=path, source=source), options=options)
 
@@ -165,7 +166,9 @@ def find_loader(path: Path) -> Loader:
         return LOADERS[suffix]
     if find_language(path):
         return load_code
-    return load_plain_or_transcript if suffix in TEXT_SUFFIXES else load_unknown
+    if suffix in TEXT_SUFFIXES:
+        return load_plain_or_transcript
+    return find_packaged_loader(suffix) or load_unknown
 
 
 def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Document | Skipped]:
