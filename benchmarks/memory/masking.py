@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "masking"))
 
 from secret_formats import FORMATS, GROUPS, VALUES, Sample, iter_samples
 
 from weft.masking.mask import find_secrets, mask_secrets
 
-ORDINARY = Path(__file__).with_name("ordinary_lines.txt")
+ORDINARY = Path(__file__).parents[2] / "tests" / "masking" / "ordinary_lines.txt"
 
 
 def is_masked(sample: Sample) -> bool:

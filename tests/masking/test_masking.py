@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from memory import secret_formats
+import secret_formats
 
 from weft.masking.mask import find_secrets, mask_secrets
 

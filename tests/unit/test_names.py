@@ -19,7 +19,6 @@ from weft.extract.names import (
     long_keys,
     match_names,
     name_key,
-    pair_keys,
     short_keys,
     singular,
     whole_key,
@@ -258,7 +257,7 @@ def match_one_by_one(found, known):
 
 @given(TEXTS, st.data())
 def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
-    """Lazy words equal words; the keys looked up for a batch contain every name that the text mentions."""
+    """Lazy words equal words."""
     found, lazy = words(text), LazyWords(text)
     assert list(lazy) == found
     assert lazy[:2] == found[:2]
@@ -268,11 +267,6 @@ def test_many_names_are_found_in_many_texts_as_one_by_one(text, data):
     assert match_names(lazy, NameSet(known)) == matches
     counts = {item.key: item.count for item in find_mentions(text, names=known, about=())}
     assert counts == Counter(key for key, _, _ in matches)
-    heads = {key.partition(" ")[0] for key in known if " " in key}
-    keys, pairs = pair_keys(lazy.texts, heads)
-    longer = {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in known)}
-    possible = keys | long_keys(lazy, longer) | {singular(word) for word in lazy.name_like()}
-    assert {key for key, _, _ in matches} <= possible
 
 
 def test_a_text_is_not_read_for_names_that_it_does_not_hold():

@@ -7,7 +7,6 @@ from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
 from weft.records import Document
 from weft.text.links import (
-    find_link_pages,
     link_label,
     link_page,
     link_target,
@@ -52,8 +51,7 @@ def test_a_wikilink_has_a_page_and_a_label(inner, page, label):
 
 
 def test_links_are_found_in_lines_lists_and_values():
-    """Links in inline code do not count, and a list of links contains nothing else."""
-    assert find_link_pages(["[[people/Ada#c]] and `[[code]]`", "[[D|d]] [[people/Ada]]"]) == ["people/Ada", "D"]
+    """A list of links contains nothing else."""
     assert read_link_list("[[people/Ada]], [[C#]]") == ["Ada", "C#"]
     assert read_link_list("see [[B]]") == []
     assert replace_links("the [guide](g.md) of [[B]]") == "the guide of [[B]]"

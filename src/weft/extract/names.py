@@ -179,10 +179,6 @@ class LazyWords(Sequence[Word]):
         """Return the places of the words that are written like a name."""
         return [at for at, (_, is_name_like) in enumerate(self._read) if is_name_like]
 
-    def name_like(self) -> Iterator[str]:
-        """Yield the folded words that are written like a name."""
-        return (folded for folded, is_name_like in self._read if is_name_like)
-
 
 def _texts(found: Sequence[Word]) -> Sequence[str]:
     return found.texts if isinstance(found, LazyWords) else [word.text for word in found]
@@ -376,29 +372,6 @@ def short_keys(found: Sequence[Word], *, longest: int = MAX_KEY_WORDS) -> tuple[
             continue
         keys.add(singular(word))
         if after and not _is_article(word, after):
-            keys.add(f"{word} {singular(after)}")
-            pairs.add(f"{word} {after}")
-    return keys, pairs
-
-
-def pair_keys(texts: Sequence[str], heads: Collection[str]) -> tuple[set[str], set[str]]:
-    """
-    Return what `short_keys` returns, without keys of one word and without pairs whose first word is not in `heads`.
-
-    The caller looks up the first words of names (`heads`) and the single words for many texts at once.
-    """
-    keys: set[str] = set()
-    pairs: set[str] = set()
-    last = len(texts) - 1
-    for at, word in enumerate(texts):
-        if word not in heads and word.isascii():
-            if at < last and not texts[at + 1].isascii() and _is_cjk(texts[at + 1]):
-                keys |= {key for _, key in keys_at(texts, at)}
-            continue
-        after = texts[at + 1] if at < last else ""
-        if _is_cjk(word) or _is_cjk(after):
-            keys |= {key for _, key in keys_at(texts, at)}
-        elif after and word in heads and not _is_article(word, after):
             keys.add(f"{word} {singular(after)}")
             pairs.add(f"{word} {after}")
     return keys, pairs

@@ -92,9 +92,6 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 """Start of a condition or an example that is still open: `If the Pod`."""
-_MODAL = re.compile(
-    r"\b(?:not|never|no|cannot|can|could|may|might|should|would|must|to|how|why|what|or)\s+$", re.IGNORECASE
-)
 _BARE_VERB = re.compile(r"(?:use|depend|rely|belong|implement|read|write|replace|supersede)\b", re.IGNORECASE)
 _NOUN_AFTER = re.compile(r"[ -](?P<noun>[a-z][a-z-]*)")
 _AFTER_TARGET = STARTERS | SMALL_WORDS | word_set("to that which who is are was were has have via than then instead")

@@ -15,7 +15,6 @@ The functions take the text between the double brackets. In a table the bar is e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 _NO_PAGE = r"(?!\s{0,9}[\"'`]|[\d\s.-]{1,40},)"
@@ -64,16 +63,6 @@ def note_name(source: str) -> str:
     """Return the name by which wikilinks refer to a Markdown file: its stem. Empty for other files."""
     path = PurePosixPath(source.replace("\\", "/").removeprefix("upload:"))
     return path.stem if path.suffix.lower() in _NOTE_SUFFIXES else ""
-
-
-def find_link_pages(lines: Iterable[str]) -> list[str]:
-    """Return the distinct pages of the wikilinks outside inline code, in order."""
-    pages: dict[str, None] = {}
-    for line in lines:
-        if "[[" in line:
-            for inner in _WIKILINK.findall(blank_inline_code(line)):
-                pages[link_page(inner)] = None
-    return [page for page in pages if page]
 
 
 def find_wikilinks(text: str) -> list[str]:

@@ -27,7 +27,6 @@ _SHORTCODE = re.compile(r"\{\{[<%]?\s{0,9}(?:rel)?ref\s{1,9}[\"'“]?([^\"'”\s
 _INCLUDE = re.compile(r"\{%\s{0,9}(?:link|post_url)\s{1,9}([^\s%}]{1,500})")
 _QUOTED_URL = re.compile(r"\{\{\s{0,9}[\"']([^\"'}]{1,500})[\"']\s{0,9}\|")
 _BASE = re.compile(r"\{\{\s{0,9}(?:site|page)\.[\w.]{1,60}\s{0,9}\}\}")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _FILES = frozenset(
     "avif bib bmp bz2 c cc cfg conf cpp css csv dll doc docm exe gif go gz h hpp ico ini ipa iso jar java jpeg jpg js "
     "json jsonl jsx kt lock log lua mkv mov mp3 mp4 odp ods odt ogg otf php pl png ppt pptx ps1 psd py pyi r rb rs "
@@ -147,8 +146,3 @@ def read_wikilink(page: str, *, anchor: str, name: str) -> LinkKey | None:
         return None
     ups, rest = split_relative(page.strip().lstrip("/"))
     return LinkKey(rest, "w", name=name, anchor=normal_anchor(anchor)) if rest and ups < len(rest) + 8 else None
-
-
-def is_external(address: str) -> bool:
-    """Return True if an address has a scheme or names a host."""
-    return address.startswith("//") or (bool(_SCHEME.match(address)) and not _DRIVE.match(address))
