@@ -1,4 +1,4 @@
-"""Loader of the SQL files: named statements in `<dialect>/sql/queries/`, and the schema."""
+"""Loader of the SQL files: named statements in `<dialect>/sql/queries/` and `relational/sql/`, and the schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 @cache
 def load_queries(dialect: str) -> dict[str, str]:
-    """Return {name: statement}. A statement starts at a `-- name: x` line."""
+    """Return {name: statement} of a database. A statement starts at a `-- name: x` line."""
+    common = _read_folder("relational")
+    if dialect == "sqlite":
+        common = {name: sql.replace("weft.", "") for name, sql in common.items()}
+    return common | _read_folder(dialect)
+
+
+def _read_folder(dialect: str) -> dict[str, str]:
     folder = resources.files("weft.store") / dialect / "sql" / "queries"
     found: dict[str, str] = {}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):

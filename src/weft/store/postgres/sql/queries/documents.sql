@@ -85,21 +85,9 @@ ON CONFLICT (namespace, id) DO UPDATE SET
 -- Numbers of new documents, then of new chunks.
 SELECT nextval('weft.number') FROM generate_series(1, :documents + :chunks);
 
--- name: document_number
-SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
-
 -- name: stored_documents
 SELECT id, number FROM weft.document WHERE namespace = :namespace
     AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: delete_document
-DELETE FROM weft.document WHERE namespace = :namespace AND number = :document;
-
--- name: delete_labels
-DELETE FROM weft.label WHERE namespace = :namespace AND document = :document;
-
--- name: write_label
-INSERT INTO weft.label (namespace, document, key, value) VALUES (:namespace, :document, :key, :value);
 
 -- name: documents_by_id
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
@@ -107,9 +95,6 @@ SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
 FROM weft.document AS d
 WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: content_hashes
-SELECT d.id, d.source, d.content_hash FROM weft.document AS d WHERE d.namespace = :namespace;
 
 -- name: titles_by_chunk
 SELECT c.id, d.id, d.source, d.title
@@ -221,9 +206,6 @@ SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line =
     terms = :terms::jsonb, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
--- name: delete_chunk
-DELETE FROM weft.chunk WHERE namespace = :namespace AND number = :number;
-
 -- name: chunks_by_id
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
@@ -263,9 +245,6 @@ VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
 ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
 RETURNING number;
 
--- name: delete_other_models
-DELETE FROM weft.model WHERE namespace = :namespace AND number <> :model;
-
 -- name: activate_model
 UPDATE weft.model SET active = TRUE WHERE namespace = :namespace AND number = :model;
 
@@ -274,9 +253,6 @@ INSERT INTO weft.calibration (namespace, model, value)
 SELECT n.namespace, m.number, :value
 FROM weft.namespace AS n LEFT JOIN weft.model AS m ON m.namespace = :namespace AND m.active
 WHERE n.namespace = :namespace;
-
--- name: delete_calibration
-DELETE FROM weft.calibration WHERE namespace = :namespace;
 
 -- name: delete_other_calibration
 DELETE FROM weft.calibration WHERE namespace = :namespace AND model IS DISTINCT FROM :model;
@@ -372,16 +348,6 @@ CROSS JOIN unnest(:terms::text[], :blocks::bigint[], :entries::bytea[]) AS a (te
 WHERE n.namespace = :namespace
 ON CONFLICT (namespace, term, block) DO UPDATE SET entries = p.entries || excluded.entries;
 
--- name: write_posting
-INSERT INTO weft.posting (namespace, term, block, entries) VALUES (:namespace, :term, :block, :entries)
-ON CONFLICT (namespace, term, block) DO UPDATE SET entries = excluded.entries;
-
--- name: delete_posting
-DELETE FROM weft.posting WHERE namespace = :namespace AND term = :term AND block = :block;
-
--- name: delete_postings
-DELETE FROM weft.posting WHERE namespace = :namespace;
-
 -- name: postings_of
 -- Numbers, bytes and entries of all blocks of each term. One row per block would cost the client more.
 SELECT p.term, array_agg(p.block), array_agg(length(p.entries)), string_agg(p.entries, ''::bytea)
@@ -413,12 +379,6 @@ CROSS JOIN LATERAL (  -- LIMIT keeps the join order
     LIMIT 1
 ) AS f;
 
--- name: all_postings
-SELECT term, block, entries FROM weft.posting WHERE namespace = :namespace;
-
--- name: delete_terms
-DELETE FROM weft.term WHERE namespace = :namespace;
-
 -- name: count_term
 INSERT INTO weft.term (namespace, term, chunks)
 SELECT n.namespace, t.term, t.chunks
@@ -434,23 +394,11 @@ SELECT t.term, t.chunks FROM weft.term AS t
 WHERE t.namespace = :namespace
     AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
 
--- name: all_term_counts
-SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
-
 -- name: all_terms
 SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
 
 -- name: set_counts
 UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE namespace = :namespace;
-
--- name: count_documents
-SELECT count(*) FROM weft.document WHERE namespace = :namespace;
-
--- name: count_terms
-SELECT count(*) FROM weft.term WHERE namespace = :namespace;
-
--- name: forget_content_hash
-UPDATE weft.document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
 
 -- name: all_chunks
 SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text

@@ -1,36 +1,11 @@
 -- Facts and their entities.
 
--- name: write_fact
-INSERT INTO weft.fact (
-    namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
-    accessed, accesses, supersedes, note, spelling
-)
-VALUES (
-    :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
-    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note, :spelling
-)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
-    content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
-    created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
-    supersedes = excluded.supersedes, note = excluded.note, spelling = excluded.spelling;
-
 -- name: write_fact_event
 INSERT INTO weft.fact_event (namespace, fact, place, at, action, detail, other)
 SELECT n.namespace, :fact::text, 1 + coalesce(max(e.place), 0), :at::bigint, :action::text, :detail::text, :other::text
 FROM weft.namespace AS n LEFT JOIN weft.fact_event AS e ON e.namespace = :namespace AND e.fact = :fact
 WHERE n.namespace = :namespace
 GROUP BY n.namespace;
-
--- name: write_fact_entity
-INSERT INTO weft.fact_entity (namespace, key, name, description, type, declared)
-VALUES (:namespace, :key, :name, :description, :type, :declared)
-ON CONFLICT (namespace, key) DO UPDATE SET
-    description = excluded.description, type = excluded.type, declared = excluded.declared;
-
--- name: write_fact_word
-INSERT INTO weft.fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
-ON CONFLICT (namespace, word, key) DO NOTHING;
 
 -- name: facts_by_id
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
@@ -253,10 +228,6 @@ ORDER BY o.fact, o.document;
 SELECT o.fact FROM weft.fact_origin AS o
 WHERE o.namespace = :namespace AND o.document = :document AND o.document <> ''
 ORDER BY o.fact;
-
--- name: write_fact_origin
-INSERT INTO weft.fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
-ON CONFLICT (namespace, fact, document) DO NOTHING;
 
 -- name: keep_facts
 -- Facts stated by hand are kept when the documents that state them too are deleted.

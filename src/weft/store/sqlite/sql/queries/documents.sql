@@ -53,30 +53,15 @@ SELECT CASE WHEN nth <= :documents
     ELSE nth - :documents + (SELECT coalesce(max(number), 0) FROM chunk)
 END FROM counted;
 
--- name: document_number
-SELECT number FROM document WHERE namespace = :namespace AND id = :id;
-
 -- name: stored_documents
 SELECT id, number FROM document WHERE namespace = :namespace
     AND id IN (SELECT value FROM json_each(:ids));
-
--- name: delete_document
-DELETE FROM document WHERE namespace = :namespace AND number = :document;
-
--- name: delete_labels
-DELETE FROM label WHERE namespace = :namespace AND document = :document;
-
--- name: write_label
-INSERT INTO label (namespace, document, key, value) VALUES (:namespace, :document, :key, :value);
 
 -- name: documents_by_id
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
     (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
 FROM document AS d
 WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
-
--- name: content_hashes
-SELECT d.id, d.source, d.content_hash FROM document AS d WHERE d.namespace = :namespace;
 
 -- name: titles_by_chunk
 SELECT c.id, d.id, d.source, d.title
@@ -152,9 +137,6 @@ SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line =
     text = pack_text(:text), terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
 WHERE namespace = :namespace AND number = :number;
 
--- name: delete_chunk
-DELETE FROM chunk WHERE namespace = :namespace AND number = :number;
-
 -- name: chunks_by_id
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
 FROM chunk AS c JOIN document AS d ON d.number = c.document
@@ -183,18 +165,12 @@ VALUES (:namespace, :name, :fingerprint, :dimension, 0)
 ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
 RETURNING number;
 
--- name: delete_other_models
-DELETE FROM model WHERE namespace = :namespace AND number <> :model;
-
 -- name: activate_model
 UPDATE model SET active = 1 WHERE namespace = :namespace AND number = :model;
 
 -- name: write_calibration
 INSERT INTO calibration (namespace, model, value)
 VALUES (:namespace, (SELECT number FROM model WHERE namespace = :namespace AND active), :value);
-
--- name: delete_calibration
-DELETE FROM calibration WHERE namespace = :namespace;
 
 -- name: delete_other_calibration
 DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
@@ -230,16 +206,6 @@ SELECT count(*) FROM chunk_vector WHERE model = :model;
 SELECT p.term, p.entries FROM json_each(:terms) AS k
 CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = k.value AND p.block = :block;
 
--- name: write_posting
-INSERT INTO posting (namespace, term, block, entries) VALUES (:namespace, :term, :block, :entries)
-ON CONFLICT (namespace, term, block) DO UPDATE SET entries = excluded.entries;
-
--- name: delete_posting
-DELETE FROM posting WHERE namespace = :namespace AND term = :term AND block = :block;
-
--- name: delete_postings
-DELETE FROM posting WHERE namespace = :namespace;
-
 -- name: number_terms
 -- Changed terms get a new number.
 INSERT OR REPLACE INTO chunk_terms (namespace, chunk)
@@ -261,15 +227,9 @@ ON CONFLICT (namespace, term) DO UPDATE SET chunks = chunks + excluded.chunks;
 -- name: drop_term
 DELETE FROM term WHERE namespace = :namespace AND term = :term AND chunks <= 0;
 
--- name: delete_terms
-DELETE FROM term WHERE namespace = :namespace;
-
 -- name: term_counts
 SELECT t.term, t.chunks FROM json_each(:terms) AS k
 CROSS JOIN term AS t ON t.namespace = :namespace AND t.term = k.value;
-
--- name: all_term_counts
-SELECT term, chunks FROM term WHERE namespace = :namespace;
 
 -- name: term_postings
 SELECT k.value, p.block, p.entries FROM json_each(:terms) AS k
@@ -280,24 +240,12 @@ ORDER BY k.key, p.block;
 SELECT p.block, p.entries FROM json_each(:blocks) AS k
 CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.block = k.value;
 
--- name: all_postings
-SELECT term, block, entries FROM posting WHERE namespace = :namespace;
-
 -- Ordered, because a chunk is appended to the blocks of its terms and inserted before others at their length.
 -- name: all_terms
 SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace ORDER BY number;
 
 -- name: set_counts
 UPDATE namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE number = :namespace;
-
--- name: count_documents
-SELECT count(*) FROM document WHERE namespace = :namespace;
-
--- name: count_terms
-SELECT count(*) FROM term WHERE namespace = :namespace;
-
--- name: forget_content_hash
-UPDATE document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
 
 -- name: all_chunks
 SELECT d.id, d.title, c.id, c.ordinal, c.heading, unpack_text(c.text)

@@ -1,34 +1,9 @@
 -- Facts and their entities.
 
--- name: write_fact
-INSERT INTO fact (
-    namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
-    accessed, accesses, supersedes, note, spelling
-)
-VALUES (
-    :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
-    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note, :spelling
-)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
-    content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
-    created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
-    supersedes = excluded.supersedes, note = excluded.note, spelling = excluded.spelling;
-
 -- name: write_fact_event
 INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
 SELECT :namespace, :fact, 1 + coalesce(max(place), 0), :at, :action, :detail, :other FROM fact_event
 WHERE namespace = :namespace AND fact = :fact;
-
--- name: write_fact_entity
-INSERT INTO fact_entity (namespace, key, name, description, type, declared)
-VALUES (:namespace, :key, :name, :description, :type, :declared)
-ON CONFLICT (namespace, key) DO UPDATE SET
-    description = excluded.description, type = excluded.type, declared = excluded.declared;
-
--- name: write_fact_word
-INSERT INTO fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
-ON CONFLICT (namespace, word, key) DO NOTHING;
 
 -- name: facts_by_id
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
@@ -199,10 +174,6 @@ ORDER BY o.fact, o.document;
 
 -- name: facts_of_document
 SELECT fact FROM fact_origin WHERE namespace = :namespace AND document = :document AND document <> '' ORDER BY fact;
-
--- name: write_fact_origin
-INSERT INTO fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
-ON CONFLICT (namespace, fact, document) DO NOTHING;
 
 -- name: keep_facts
 -- Facts stated by hand are kept when the documents that state them too are deleted.

@@ -3,19 +3,6 @@
 -- name: read_clock
 SELECT unixepoch('now', 'subsec');
 
--- name: adopt_job
-UPDATE job SET run = :run
-WHERE namespace = :namespace AND id = :id AND content_hash = :content_hash AND recipe = :recipe AND state = 'running';
-
--- name: write_job
-INSERT INTO job
-    (namespace, id, run, source, content_hash, recipe, payload, state, attempts, worker, expires, result, error)
-VALUES (:namespace, :id, :run, :source, :content_hash, :recipe, :payload, 'waiting', 0, '', 0, '', '')
-ON CONFLICT (namespace, id) DO UPDATE SET
-    run = excluded.run, source = excluded.source, content_hash = excluded.content_hash, recipe = excluded.recipe,
-    payload = excluded.payload, state = excluded.state, attempts = excluded.attempts, worker = excluded.worker,
-    expires = excluded.expires, result = excluded.result, error = excluded.error;
-
 -- name: pick_jobs
 SELECT id, run, source, content_hash, recipe, payload, attempts, error FROM job
 WHERE namespace = :namespace AND recipe = :recipe AND attempts BETWEEN :lowest AND :highest
@@ -42,16 +29,6 @@ WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 UPDATE job SET state = 'waiting', worker = '', attempts = attempts - :back
 WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
--- name: fail_job
-UPDATE job
-SET state = CASE WHEN attempts >= :attempts THEN 'failed' ELSE 'waiting' END, worker = '', error = :error
-WHERE namespace = :namespace AND id = :id AND worker = :worker AND state = 'running';
-
--- name: finish_job
-UPDATE job
-SET state = 'done', worker = '', expires = :expires, result = :result, payload = '', error = ''
-WHERE namespace = :namespace AND id = :id AND worker = :worker AND state = 'running';
-
 -- name: done_jobs
 SELECT id, run, source, content_hash, recipe, attempts, result FROM job
 WHERE namespace = :namespace AND run = :run AND state = 'done'
@@ -65,19 +42,5 @@ DELETE FROM job WHERE namespace = :namespace AND id IN (SELECT value FROM json_e
 DELETE FROM job
 WHERE namespace = :namespace AND state <> 'done' AND id IN (SELECT value FROM json_each(:ids));
 
--- name: withdraw_jobs
-DELETE FROM job WHERE namespace = :namespace AND run = :run AND state = :state;
-
 -- name: expired_jobs
 SELECT id FROM job WHERE namespace = :namespace AND state = 'done' AND expires <= :at;
-
--- name: failed_jobs
-SELECT id, run, source, content_hash, recipe, attempts, error FROM job
-WHERE namespace = :namespace AND state = 'failed' AND (:run = '' OR run = :run)
-ORDER BY source
-LIMIT :limit;
-
--- name: count_jobs
-SELECT state, count(*) FROM job
-WHERE namespace = :namespace AND (:run = '' OR run = :run) AND (:recipe = '' OR recipe = :recipe)
-GROUP BY state;

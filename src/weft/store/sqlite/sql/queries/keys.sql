@@ -1,11 +1,5 @@
 -- API keys. They belong to no namespace.
 
--- name: write_key
-INSERT INTO api_key (id, name, digest, namespaces, access, created, revoked)
-VALUES (:id, :name, :digest, :namespaces, :access, :created, :revoked)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, digest = excluded.digest, namespaces = excluded.namespaces,
-    access = excluded.access, created = excluded.created, revoked = excluded.revoked;
-
 -- name: list_keys
 SELECT id, name, digest, namespaces, access, created, revoked FROM api_key ORDER BY created, id;
 
