@@ -3,6 +3,7 @@ Effect of each correction of a ranking: the measures of every set with all corre
 
     WEFT_DATA=DIR python benchmarks/quality/corrections.py --keep DIR            all sets and corrections
     WEFT_DATA=DIR python benchmarks/quality/corrections.py --sets real --names title absent_names
+    WEFT_SEARCH_METHOD=hybrid … --sets real --names spread                       with another method
 
 | set | measure |
 | --- | --- |
@@ -43,7 +44,7 @@ from weft.search.search_context import SearchContext
 Measures: TypeAlias = dict[str, float]
 Measure: TypeAlias = Callable[[frozenset[str]], Measures]
 NAMES = ("2wiki-dev", "musique-train", "hotpot-train", "xquad-en", "xquad-zh", "cmrc-trial", "scifact-train")
-ORDERING = frozenset({"rankings", "scores", "order", "candidates", "places", "answer"})
+ORDERING = frozenset({"rankings", "scores", "candidates", "places", "answer"})
 """Stages that change the order. The others change the status, which only `real` measures."""
 
 

@@ -9,7 +9,6 @@ after another; docs/ranking.md has its table.
 | --- | --- |
 | `rankings` | the rankings of the text channels |
 | `scores` | the fused scores of the text channels |
-| `order` | the fused text, and its union with the graph |
 | `confidence` | the rankings from which the confidence is computed |
 | `verdict` | status and confidence |
 | `candidates` | the text hits that compete for the places of the answer |
@@ -26,7 +25,6 @@ from weft.search.confidence import confirm_title, drop_stop_words, keep_meaningf
 from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms
 from weft.search.document_spread import find_leaders, prefer_new_documents, put_clear_first, spread
 from weft.search.draft import Draft
-from weft.search.link_lists import demote_link_lists
 from weft.search.question.absent_names import doubt_absent_names
 from weft.search.question.bare_words import doubt_bare_words
 from weft.search.question.rare_names import add_name_bonus
@@ -34,7 +32,7 @@ from weft.search.search_context import SearchContext
 from weft.search.shared_words import reject_wordless
 from weft.search.writing_systems import drop_unsupported_evidence, drop_unsupported_vectors
 
-Stage: TypeAlias = Literal["rankings", "scores", "order", "confidence", "verdict", "candidates", "places", "answer"]
+Stage: TypeAlias = Literal["rankings", "scores", "confidence", "verdict", "candidates", "places", "answer"]
 
 
 class Correction(NamedTuple):
@@ -54,7 +52,6 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("rare_names", "scores", add_name_bonus, "a name that three chunks contain tells more than BM25 says"),
     Correction("time", "scores", add_time_bonus, "a question is more often about a recent chat than an old one"),
     Correction("exchanges", "scores", lead_exchanges, "parts of one long answer would take the places of others"),
-    Correction("link_lists", "order", demote_link_lists, "a list of links names a subject and says nothing of it"),
     Correction("meaningful", "confidence", keep_meaningful, "some cosines and BM25 scores say nothing of an answer"),
     Correction("stop_words", "confidence", drop_stop_words, "without cosines, stop words look like a match"),
     Correction("wordless", "verdict", reject_wordless, "in a small namespace every cosine is high"),

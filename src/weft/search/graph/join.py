@@ -14,7 +14,6 @@ from weft.rank.heuristic_confidence import heuristic_confidence, should_expand
 from weft.records import Hit, Query, Ranking
 from weft.search.channels import fuse_text
 from weft.search.confidence import min_relevant_cosine
-from weft.search.corrections import correct
 from weft.search.draft import Draft, Walked
 from weft.search.graph.channel import search_graph
 from weft.search.graph.relations import Relations, relations_in
@@ -52,14 +51,11 @@ def join_graph(draft: Draft, search: SearchContext) -> Draft:
     with search.stopwatch.stage("fuse"):
         draft = fuse_text(draft, search)
         if draft.relations is not None:
-            graph = {"graph": Ranking(hits=draft.walked.found.hits)}
+            graph = {GRAPH: Ranking(hits=draft.walked.found.hits)}
             draft = replace(draft, rankings={**draft.rankings, **graph}, complete={**draft.complete, **graph})
         draft = replace(draft, walked=weigh_graph(draft.walked, draft.text, store=search.store, options=options))
-        is_reordered = len(plan.channels) > 1 and not draft.is_cited  # scores of a single channel stay unchanged
-        if is_reordered and options.fusion != "boost":
-            draft = correct("order", draft, search)
-        draft = replace(draft, hits=add_graph(draft.text, draft.walked, rrf_k=search.options.rrf_k, options=options))
-        return correct("order", draft, search) if is_reordered and options.fusion == "boost" else draft
+        hits = add_graph(draft.text, draft.walked, rrf_k=search.options.rrf_k, options=options)
+        return replace(draft, hits=hits)
 
 
 def walk_graph(
