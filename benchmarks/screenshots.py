@@ -66,7 +66,7 @@ def shoot(browser: Browser, url: str, out: Path) -> None:
     page.evaluate("document.querySelector('.evidence li:nth-child(5)').scrollIntoView()")
     page.screenshot(path=out / "web-why.png")
     page.evaluate("scrollTo(0, 0)")
-    page.click("[data-name='Auth Service'] circle")
+    page.locator(".about .choice", has_text="Auth Service").first.click()
     settled(page)
     page.click("text=Enlarge")
     settled(page)

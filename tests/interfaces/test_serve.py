@@ -228,7 +228,9 @@ def test_the_whole_graph_comes_in_columns(client):
     }
 
     assert ("Auth Service", "depends_on", "OAuth Provider") in stated
-    assert len(names) == len(whole["entities"]["type"]) == len(whole["entities"]["chunks"])
+    assert {len(column) for column in whole["entities"].values()} == {len(names)}
+    assert whole["entities"]["spread"] == sorted(whole["entities"]["spread"], reverse=True)
+    assert {whole["folders"][folder] for folder in whole["entities"]["folder"]} == set(whole["folders"])
     assert {kind["name"] for kind in kinds if not kind["directed"]} <= {"co_occurs_with", "related_to"}
     assert all((b, kind, a) not in stated for a, kind, b in stated if kind == "co_occurs_with")
     assert relations["weight"] == sorted(relations["weight"], reverse=True)

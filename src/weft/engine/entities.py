@@ -25,6 +25,9 @@ from weft.text.ids import fact_entity_key
 MAX_RELATIONS = 50
 """Maximum number of relations read for each entity, strongest first."""
 
+MAX_HUBS, MIN_HUB_CHUNKS, MIN_HUB_SHARE = 50, 50, 0.05
+"""Hubs, which a path avoids: at most so many entities that so many chunks, and this share of all, mention."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityView:
@@ -93,18 +96,30 @@ class Entities:
 
     def overview(self, *, limit: int = 10_000) -> Overview:
         """Return the `limit` most mentioned entities with the strongest relations among them."""
-        return find_overview(self.top(limit=limit), relations=relations_in(self._store, at=self._at))
+        return find_overview(self.top(limit=limit), relations=relations_in(self._store, at=self._at), store=self._store)
 
     def path(self, source: str, target: str, *, max_hops: int = 4) -> tuple[PathStep, ...] | None:
-        """Return the best path between two entities: fewest hops, then strongest; None if they are not connected."""
+        """
+        Return the best path between two entities: fewest hops, then strongest; None if they are not connected.
+
+        Stated relations are preferred to co-occurrence, and paths past the hubs, even if they are longer: two pages
+        that both mention the name of the project have nothing in common.
+        """
         first, last = self.get(source), self.get(target)
-        # Stated relations are preferred to co-occurrence, even if the path is longer.
         relations = relations_in(self._store, at=self._at)
+        hubs = self._hubs() - {first.id, last.id}
         for read in (relations.of, relations.with_derived):
-            steps = best_path(first.id, last.id, fetch=_fetch(read), inverse=inverse, max_hops=max_hops)
-            if steps is not None:
-                break
-        return None if steps is None else self.in_words([steps])[0]
+            for avoided in (hubs, frozenset()) if hubs else (hubs,):
+                fetch = _fetch(read, avoided=avoided)
+                steps = best_path(first.id, last.id, fetch=fetch, inverse=inverse, max_hops=max_hops)
+                if steps is not None:
+                    return self.in_words([steps])[0]
+        return None
+
+    def _hubs(self) -> frozenset[str]:
+        """Return the ids of entities that a large share of all chunks mentions."""
+        least = max(MIN_HUB_CHUNKS, MIN_HUB_SHARE * self._store.stats().chunks)
+        return frozenset(entity.id for entity in self.top(limit=MAX_HUBS) if entity.chunks >= least)
 
     def in_words(self, paths: Sequence[Sequence[Step]]) -> list[tuple[PathStep, ...]]:
         """Return paths with names of entities and extractors of relations instead of ids."""
@@ -246,9 +261,13 @@ class Entities:
         return [(key, known[key]) for key in keys if key in known]
 
 
-def _fetch(read: Callable[..., list[Relation]]) -> Fetch:
-    """Return a function that reads the relations of entities."""
-    return lambda ids: read(ids, limit=MAX_RELATIONS)
+def _fetch(read: Callable[..., list[Relation]], *, avoided: frozenset[str] = frozenset()) -> Fetch:
+    """Return a function that reads the relations of entities, without those that lead to an avoided entity."""
+    return lambda ids: [
+        found
+        for found in read(ids, limit=MAX_RELATIONS)
+        if found.source_id not in avoided and found.target_id not in avoided
+    ]
 
 
 def _stated(step: Step) -> list[Relation]:

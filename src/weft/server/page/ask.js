@@ -223,9 +223,7 @@ async function drawGraph(graph, answer, side) {
     return;
   }
   const starts = context?.recognised ?? [];
-  starts.forEach((name) => graph.points.has(name) && (graph.points.get(name).isStart = true));
   replace(side, graph.element);
-  graph.measure();
   graph.draw();
   const first = starts.find((name) => graph.points.has(name)) ?? [...graph.points.keys()][0];
   await graph.begin(first, 8);

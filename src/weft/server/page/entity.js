@@ -115,8 +115,7 @@ export async function showEntity(main, params) {
       side,
     ),
   );
-  graph.add(entity).isStart = true;
-  graph.measure();
+  graph.add(entity);
   graph.draw();
   const [found] = await Promise.all([api.facts(entity.name, "", MAX_FACTS), graph.begin(entity.name, 12)]);
   if (!found.facts.length) return;

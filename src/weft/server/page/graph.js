@@ -1,48 +1,60 @@
-/* Interactive graph of entities (SVG): expand on click, drag, keyboard navigation. */
+/* Small graph of entities, drawn by the renderer of the explorer: expand on click, drag; a list says the same. */
 
 import * as api from "./api.js";
-import { announce, digits, el, link, plural, problem, replace, svg, words } from "./dom.js";
-import { measure, spread } from "./labels.js";
+import { announce, el, link, plural, problem, replace } from "./dom.js";
+import { Camera } from "./explorer/camera.js";
+import { hover } from "./explorer/hover.js";
+import { HUES, Model, shown } from "./explorer/model.js";
+import { hueClass, relationChoices } from "./explorer/panel.js";
+import { Renderer } from "./explorer/renderer.js";
+import { measure } from "./labels.js";
 import { place, step } from "./layout.js";
-import { isSymmetric, relationRow } from "./relations.js";
 
 const MAX_POINTS = 60;
 const MAX_NEW_NEIGHBOURS = 9;
 /** The server follows this many of the strongest relations of an entity. */
 const MAX_FOLLOWED_RELATIONS = 50;
-const MAX_HUES = 6;
-/** With more links than this, only those of the selected entity have labels. */
-const MAX_LABELLED_LINKS = 12;
+const MAX_LISTED = 8;
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Graph {
-  constructor({ height = 400 } = {}) {
+  constructor() {
+    this.model = new Model();
     this.points = new Map();
-    this.links = new Map();
-    this.types = [];
-    this.selected = null;
-    this.size = { width: 480, height };
-    this.canvas = svg("svg", { class: "canvas", role: "group", "aria-label": "Graph" });
+    this.size = { width: 480, height: 400 };
+    this.canvas = el("canvas", {
+      class: "canvas",
+      tabindex: 0,
+      role: "img",
+      "aria-label": "Drawing of the graph. The list below it has the same content.",
+    });
     this.trouble = el("p", { class: "problem trouble", role: "alert" });
     this.about = el("div", { class: "about", "aria-live": "polite" });
     this.legend = el("div", { class: "legend" });
-    this.larger = el(
-      "button",
-      { type: "button", class: "plain small", on: { click: () => this.enlarge() } },
-      "Enlarge",
-    );
+    this.larger = el("button", { type: "button", class: "plain small", on: { click: () => this.enlarge() } }, "Enlarge");
     this.window = el("dialog", { class: "large", "aria-label": "Graph", on: { close: () => this.shrink() } });
     this.title = el("h2", {}, "Graph");
     this.element = el(
       "section",
       { class: "graph panel", id: "graph", "aria-label": "Graph around the results" },
       el("header", { class: "row" }, this.title, this.larger),
-      this.canvas,
+      el("div", { class: "drawing" }, this.canvas),
       this.legend,
       this.trouble,
       this.about,
     );
-    this.element.addEventListener("keydown", (event) => this.onKey(event));
+    this.camera = new Camera(this.canvas, {
+      isInline: true,
+      onChange: () => this.renderer?.request(),
+      onPress: (at) => this.renderer.pick(at),
+      onDrag: (i, at) => this.drag(i, at),
+      onClick: (at) => this.click(at),
+      onOpen: () => {},
+    });
+    hover(this.canvas, (event) => {
+      const i = this.renderer?.pick(this.camera.at(event)) ?? null;
+      return i === null ? null : this.model.names[i];
+    });
     new ResizeObserver(() => this.measure()).observe(this.canvas);
   }
 
@@ -54,26 +66,18 @@ export class Graph {
       return point;
     }
     if (this.points.size >= MAX_POINTS) return null;
-    point = { name: entity.name, entity, isOpen: false, isStart: false };
+    const i = this.model.add({ type: "", chunks: 1, ...entity }, 0, 0);
+    point = { name: entity.name, entity, i, isOpen: false, radius: this.model.radius(i) };
     place(point, this.points.size, { ...this.size, near });
-    if (entity.type && !this.types.includes(entity.type)) this.types.push(entity.type);
+    measure(point, shown(point.name).slice(0, 32));
     this.points.set(entity.name, point);
     return point;
   }
 
-  /** Add a relation between two entities of the graph. Relations of the same pair share a line. */
+  /** Add a relation between two entities of the graph. */
   relate({ source, target, type, weight }) {
-    const a = this.points.get(source);
-    const b = this.points.get(target);
-    if (!a || !b || a === b) return;
-    const id = [source, target].sort().join("\n");
-    const found = this.links.get(id) ?? { a, b, relations: [] };
-    if (!found.relations.some((r) => r.type === type && r.source === source))
-      found.relations.push({ source, target, type, weight });
-    found.relations.sort((x, y) => y.weight - x.weight);
-    found.a = this.points.get(found.relations[0].source);
-    found.b = this.points.get(found.relations[0].target);
-    this.links.set(id, found);
+    const [a, b] = [this.points.get(source), this.points.get(target)];
+    if (a && b && a !== b) this.model.relate(a.i, b.i, this.model.kindOf(type), weight);
   }
 
   /** Fetch and draw the neighbours of an entity. */
@@ -104,247 +108,113 @@ export class Graph {
     this.trouble.textContent = error ? problem(error) : "";
   }
 
-  /** Select an entity: describe it and highlight its relations. */
+  /** Select an entity: describe it and draw its relations in front. */
   select(name) {
-    this.selected = this.points.get(name) ?? null;
-    this.mark();
-    if (this.selected?.group) this.nameLinks();
-    if (this.selected) replace(this.about, this.describe(this.selected));
+    const point = this.points.get(name);
+    if (!point) return;
+    const relations = this.model.relations(point.i);
+    const near = new Set(relations.map(({ other }) => other));
+    const edges = new Set(relations.map(({ edge }) => edge));
+    if (this.renderer) this.renderer.focus = { selected: point.i, near, edges, found: new Set() };
+    this.renderer?.request();
+    replace(this.about, this.describe(point, relations));
   }
 
-  describe(point) {
-    const { entity } = point;
-    const own = [...this.links.values()].filter((l) => l.a === point || l.b === point);
-    own.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
+  describe({ entity, name, omitted, isCut }, relations) {
     return [
       el(
         "p",
         { class: "row" },
-        el("strong", {}, point.name),
+        el("strong", {}, name),
         entity.type && el("span", { class: "tag" }, entity.type),
-        link("entity", { name: point.name }, { class: "more" }, "Open entity"),
+        link("entity", { name }, { class: "more" }, "Open entity"),
       ),
       entity.description && el("p", { class: "quiet clamp" }, entity.description),
       el(
         "ul",
-        { class: "relations" },
-        own.slice(0, 6).map((found) => relationRow(found, point)),
+        { class: "choices" },
+        relationChoices(this.model, relations, (i) => this.open(i)).slice(0, MAX_LISTED),
       ),
-      point.omitted
-        ? el(
-            "p",
-            { class: "quiet" },
-            `${point.isCut ? "at least " : ""}${plural(point.omitted, "neighbour")} not drawn`,
-          )
-        : null,
+      omitted ? el("p", { class: "quiet" }, `${isCut ? "at least " : ""}${plural(omitted, "neighbour")} not drawn`) : null,
     ];
   }
 
   /** Redraw everything and start the layout. */
   draw() {
-    const lines = [...this.links.values()].map((l) => this.drawLink(l));
-    const circles = [...this.points.values()].map((p) => this.drawPoint(p));
-    const tip = svg(
-      "marker",
-      {
-        id: "tip",
-        viewBox: "0 0 8 8",
-        refX: 7,
-        refY: 4,
-        markerWidth: 7,
-        markerHeight: 7,
-        orient: "auto-start-reverse",
-        markerUnits: "userSpaceOnUse",
-      },
-      svg("path", { d: "M0 1L7 4L0 7z" }),
-    );
-    replace(
-      this.canvas,
-      svg("defs", {}, tip),
-      svg("g", { class: "links" }, lines),
-      svg(
-        "g",
-        { class: "labels" },
-        [...this.links.values()].map((l) => l.label),
-      ),
-      svg("g", { class: "points" }, circles),
-    );
+    const { model } = this;
+    if (!this.renderer) {
+      this.renderer = new Renderer(this.canvas, this.camera, model);
+      this.renderer.followTheme();
+    }
+    model.colour("type");
     replace(
       this.legend,
-      this.types.slice(0, MAX_HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)),
+      model.groups.filter(({ hue }) => hue < HUES).map(({ name, hue }) => el("span", { class: `key ${hueClass(hue)}` }, name)),
     );
     this.title.textContent = `Graph · ${plural(this.points.size, "entity", "entities")}`;
-    this.mark();
+    this.measure();
     this.settle(1);
   }
 
-  drawLink(found) {
-    const [first, ...rest] = found.relations;
-    const text = `${words(first.type)} ${digits(first.weight)}${rest.length ? ` +${rest.length}` : ""}`;
-    found.line = svg("line", {
-      "stroke-width": 0.8 + first.weight * 0.22,
-      "marker-end": isSymmetric(first.type) ? null : "url(#tip)",
-    });
-    const width = text.length * 5.5 + 6;
-    found.width = width;
-    found.label = svg(
-      "g",
-      { class: "label" },
-      svg("rect", { x: -width / 2, y: -8, width, height: 15, rx: 4 }),
-      svg("text", { y: 3 }, text),
-    );
-    return found.line;
-  }
-
-  drawPoint(point) {
-    const hue = this.types.indexOf(point.entity.type);
-    point.radius = (7 + Math.min(Math.sqrt(point.entity.chunks ?? 1) * 2, 9)) * (this.size.width < 420 ? 0.8 : 1);
-    measure(point, shorten(point.name));
-    const names = [
-      "point",
-      hue < 0 || hue >= MAX_HUES ? "no-hue" : `hue-${hue}`,
-      point.isStart && "start",
-      point.isOpen && "open",
-    ];
-    const plus = point.isOpen ? null : svg("path", { class: "plus", d: "M-3 0H3M0-3V3" });
-    point.group = svg(
-      "g",
-      {
-        class: names.filter(Boolean).join(" "),
-        role: "button",
-        "data-name": point.name,
-        "aria-label": [point.name, point.entity.type, point.isOpen ? "expanded" : "expand"].filter(Boolean).join(", "),
-        on: { pointerdown: (event) => this.grab(event, point), focus: () => this.select(point.name) },
-      },
-      svg("title", {}, point.name),
-      svg("circle", { r: point.radius }),
-      plus,
-      svg("text", { y: point.radius + 13, "aria-hidden": "true" }, shorten(point.name)),
-    );
-    return point.group;
-  }
-
-  /** Light up the selected entity and its relations. */
-  mark() {
-    for (const found of this.links.values()) {
-      const isNear = this.selected && (found.a === this.selected || found.b === this.selected);
-      found.line?.classList.toggle("near", Boolean(isNear));
-    }
-    const [first] = this.points.values();
-    for (const point of this.points.values()) {
-      point.group?.classList.toggle("selected", point === this.selected);
-      // The graph is one Tab stop; arrow keys move between entities.
-      point.group?.setAttribute("tabindex", point === (this.selected ?? first) ? 0 : -1);
-    }
-  }
-
+  /** Lay out the points within the frame, in steps that can be seen unless motion is reduced. */
   settle(heat) {
     cancelAnimationFrame(this.frame);
     let left = heat;
     const points = [...this.points.values()];
-    const links = [...this.links.values()];
+    const { model } = this;
+    const links = Array.from({ length: model.size }, (_, e) => ({ a: points[model.source[e]], b: points[model.target[e]] }));
     const tick = () => {
       step(points, links, { ...this.size, heat: left });
       left *= 0.982;
     };
-    if (reducedMotion.matches || document.hidden) {
-      for (let i = 0; i < 260; i += 1) tick();
-      this.move();
+    const end = () => {
       this.element.dataset.settled = "true";
-      return;
+      this.element.dataset.places = JSON.stringify(points.map(({ name, x, y }) => [name, Math.round(x), Math.round(y)]));
+    };
+    if (reducedMotion.matches || document.hidden) {
+      for (let n = 0; n < 260; n += 1) tick();
+      this.move(points);
+      return end();
     }
     const run = () => {
       tick();
       tick();
-      this.move();
+      this.move(points);
       if (left > 0.02) this.frame = requestAnimationFrame(run);
-      else this.element.dataset.settled = "true";
+      else end();
     };
     delete this.element.dataset.settled;
     run();
   }
 
-  move() {
-    for (const { a, b, line } of this.links.values()) {
-      const dx = b.x - a.x;
-      const dy = b.y - a.y;
-      const distance = Math.max(Math.hypot(dx, dy), 1);
-      const [ux, uy] = [dx / distance, dy / distance];
-      set(line, {
-        x1: a.x + ux * a.radius,
-        y1: a.y + uy * a.radius,
-        x2: b.x - ux * (b.radius + 3),
-        y2: b.y - uy * (b.radius + 3),
-      });
-    }
-    for (const point of this.points.values()) shift(point.group, point.x, point.y);
-    this.nameLinks();
+  move(points) {
+    for (const { i, x, y } of points) [this.model.x[i], this.model.y[i]] = [x, y];
+    this.renderer.request();
   }
 
-  /** Label the relations of the selected entity, or all if they are few, without overlaps. */
-  nameLinks() {
-    const all = [...this.links.values()];
-    const isFew = all.length <= MAX_LABELLED_LINKS;
-    const named = all.filter((l) => isFew || l.a === this.selected || l.b === this.selected);
-    named.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
-    for (const { label } of all) label?.classList.remove("shown");
-    spread(named, [...this.points.values()], ({ label }, box) => {
-      if (box) shift(label, box.x, box.y);
-      label.classList.toggle("shown", Boolean(box));
-    });
+  drag(i, { x, y }) {
+    Object.assign([...this.points.values()][i], { x, y, pinned: true });
+    this.settle(0.35);
   }
 
-  /** A click expands an entity; moving the pointer drags it. */
-  grab(event, point) {
-    event.preventDefault();
-    point.group.focus({ preventScroll: true });
-    const from = { x: event.clientX, y: event.clientY };
-    let isDrag = false;
-    point.group.setPointerCapture(event.pointerId);
-    const onMove = (moved) => {
-      if (!isDrag && Math.hypot(moved.clientX - from.x, moved.clientY - from.y) < 4) return;
-      isDrag = true;
-      point.pinned = true;
-      const box = this.canvas.getBoundingClientRect();
-      point.x = moved.clientX - box.left;
-      point.y = moved.clientY - box.top;
-      this.settle(0.35);
-    };
-    const onEnd = () => {
-      point.group.removeEventListener("pointermove", onMove);
-      if (!isDrag) this.open(point);
-    };
-    point.group.addEventListener("pointermove", onMove);
-    point.group.addEventListener("pointerup", onEnd, { once: true });
-    point.group.addEventListener("pointercancel", () => point.group.removeEventListener("pointermove", onMove), {
-      once: true,
-    });
+  click(at) {
+    const i = this.renderer.pick(at);
+    if (i !== null) this.open(i);
   }
 
-  async open(point) {
-    this.select(point.name);
+  /** Select an entity and add its neighbours. */
+  async open(i) {
+    const name = this.model.names[i];
+    this.select(name);
     this.showError(null);
     try {
-      await this.expand(point.name);
+      await this.expand(name);
     } catch (error) {
       this.showError(error);
       return;
     }
-    this.select(point.name);
-    point.group.focus({ preventScroll: true });
-  }
-
-  onKey(event) {
-    const name = event.target.dataset?.name;
-    if (name && (event.key === "Enter" || event.key === " ")) {
-      event.preventDefault();
-      this.open(this.points.get(name));
-    } else if (name && event.key.startsWith("Arrow")) {
-      event.preventDefault();
-      const names = [...this.points.keys()];
-      const by = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-      this.points.get(names[(names.indexOf(name) + by + names.length) % names.length]).group.focus();
-    }
+    this.select(name);
+    this.about.querySelector(".more")?.focus({ preventScroll: true });
   }
 
   /** Enlarge the graph to the whole window, or close the enlarged view. */
@@ -368,26 +238,15 @@ export class Graph {
     this.measure();
   }
 
-  /** Adapt the layout to the size of the canvas. */
+  /** Adapt the layout to the size of the canvas; a unit of the plane is a pixel. */
   measure() {
     const { width, height } = this.canvas.getBoundingClientRect();
-    if (!width || (width === this.size.width && height === this.size.height)) return;
+    if (!width || !this.renderer || (width === this.camera.width && height === this.camera.height)) return;
     const [sx, sy] = [width / this.size.width, height / this.size.height];
-    for (const point of this.points.values()) {
-      point.x *= sx;
-      point.y *= sy;
-    }
+    for (const point of this.points.values()) [point.x, point.y] = [point.x * sx, point.y * sy];
     this.size = { width, height };
-    if (this.points.size && this.canvas.firstChild) this.settle(1);
+    this.renderer.resize();
+    this.camera.look(width / 2, height / 2, 1);
+    this.settle(1);
   }
-}
-
-const shorten = (name) => (name.length > 20 ? `${name.slice(0, 19).trimEnd()}…` : name);
-
-function shift(element, x, y) {
-  element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-}
-
-function set(element, values) {
-  for (const [name, value] of Object.entries(values)) element.setAttribute(name, value.toFixed(1));
 }

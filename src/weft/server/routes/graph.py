@@ -11,8 +11,9 @@ from weft.engine.engine import Engine
 from weft.search.graph.overview import is_directed
 from weft.server.auth import Reader
 from weft.server.errors import documented
+from weft.server.overview_schema import OverviewOut
 from weft.server.paging import After, Limit, cut
-from weft.server.schemas import EntityList, EntityPage, NeighbourList, OverviewOut, PathOut
+from weft.server.schemas import EntityList, EntityPage, NeighbourList, PathOut
 
 router = APIRouter(prefix="/graph", tags=["graph"])
 
@@ -102,13 +103,17 @@ def _overview(engine: Engine, *, limit: int) -> dict[str, Any]:
     view = engine.entities.overview(limit=limit)
     places = {entity.id: place for place, entity in enumerate(view.entities)}
     types = {type: place for place, type in enumerate(view.types)}
+    folders = {folder: place for place, folder in enumerate(sorted(set(view.folders)))}
     total_entities, total_relations = engine.store.graph.count()
     return {
         "entities": {
             "name": [entity.name for entity in view.entities],
             "type": [entity.type for entity in view.entities],
             "chunks": [entity.chunks for entity in view.entities],
+            "spread": list(view.spread),
+            "folder": [folders[folder] for folder in view.folders],
         },
+        "folders": list(folders),
         "relation_types": [{"name": type, "directed": is_directed(type)} for type in types],
         "relations": {
             "source": [places[relation.source_id] for relation in view.relations],

@@ -7,8 +7,10 @@ const ZOOM_STEP = 1.3;
 const MIN_DRAG = 4;
 
 export class Camera {
-  constructor(canvas, { onChange, onPress, onDrag, onClick, onOpen }) {
+  /** With `isInline`, the wheel scrolls the page and zooms only with the control key. */
+  constructor(canvas, { onChange, onPress, onDrag, onClick, onOpen, isInline = false }) {
     this.canvas = canvas;
+    this.isInline = isInline;
     this.x = 0;
     this.y = 0;
     this.scale = 1;
@@ -61,6 +63,7 @@ export class Camera {
   }
 
   roll(event) {
+    if (this.isInline && !event.ctrlKey) return;
     event.preventDefault();
     this.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.005), event);
   }

@@ -50,7 +50,7 @@ export function drawing(renderer) {
     const [cx, cy] = at(i);
     return svg(
       "circle",
-      { cx, cy, r: renderer.radius(i).toFixed(1), fill: renderer.hues[renderer.hueOf(i)] },
+      { cx, cy, r: renderer.radius(i).toFixed(1), fill: renderer.hues[model.hue[i]] },
       svg("title", {}, model.names[i]),
     );
   });

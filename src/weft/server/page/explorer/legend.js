@@ -1,7 +1,6 @@
 /* Legend of the drawing, which is also its filter: types of entities and relations, and what the numbers mean. */
 
 import { count, el, words } from "../dom.js";
-import { HUES } from "./renderer.js";
 
 const MAX_TYPES = 24;
 
@@ -20,7 +19,7 @@ export function filterPanel(model, onChange) {
         (n) => tally(model.type, model.count, n),
         model.hidden.types,
         onChange,
-        (n) => (model.types[n] && n < HUES ? `key hue-${n}` : "key no-hue"),
+        () => "type",
       ),
       group(
         "Types of relations",
@@ -70,10 +69,10 @@ function explanation() {
     "dl",
     { class: "labels" },
     [
-      ["Size", "number of passages that mention the entity"],
+      ["Size", "number of passages that mention the entity; those of its own page count once"],
       ["Line width, weight", "1 to 10: from 7 on, a text states the relation; below, the names occur together"],
       ["Arrow", "direction of the relation; a relation without direction has none"],
-      ["Disc", "a community; the number beside its name counts its entities"],
+      ["Disc", "a community, named after words typical of its entities; the number counts them"],
       ["Thin ring", "pinned: it stays where you put it"],
     ].map(([name, meaning]) => [el("dt", {}, name), el("dd", {}, meaning)]),
   );

@@ -1,12 +1,21 @@
 /* Entities and relations of a drawing as columns, with their positions, filters and neighbours. */
 
+import { groupFolders } from "./folders.js";
+import { nameGroups } from "./terms.js";
+
+/** Relation types that are their own inverse. */
+const SYMMETRIC = new Set(["co_occurs_with", "married_to", "related_to", "sibling_of"]);
+/** Colours of groups; smaller groups are grey. */
+export const HUES = 12;
+/** Name of the community of those that belong to no other. */
+const SMALL = "Small groups";
 /** Entities that an expansion may add. */
 const SPARE = 2000;
 const SPARE_RELATIONS = 6000;
 
 export class Model {
-  /** Take the columns of `GET /graph/overview`. */
-  constructor({ entities, relation_types, relations, total_entities, total_relations }) {
+  /** Take the columns of `GET /graph/overview`; without them, the drawing is empty. */
+  constructor({ entities, folders, relation_types, relations, total_entities, total_relations } = EMPTY) {
     this.names = entities.name;
     this.types = [...new Set(entities.type)];
     this.kinds = relation_types;
@@ -16,6 +25,12 @@ export class Model {
     const room = this.count + SPARE;
     this.type = Int16Array.from({ length: room }, (_, i) => this.types.indexOf(entities.type[i]));
     this.chunks = Int32Array.from({ length: room }, (_, i) => entities.chunks[i] ?? 0);
+    this.spread = Int32Array.from({ length: room }, (_, i) => entities.spread[i] ?? 0);
+    this.folder = Int32Array.from({ length: room }, (_, i) => entities.folder[i] ?? -1);
+    this.folders = folders;
+    this.communities = [];
+    this.hue = new Uint8Array(room).fill(HUES);
+    this.groups = [];
     this.x = new Float32Array(room);
     this.y = new Float32Array(room);
     this.community = new Int32Array(room);
@@ -30,6 +45,39 @@ export class Model {
     this.isDrawn = new Uint8Array(more).fill(1);
     this.hidden = { types: new Set(), kinds: new Set() };
     this.index();
+  }
+
+  /** Take the communities of the layout, largest first, and name each after the words typical of its members. */
+  setCommunities(community, count, hasRest) {
+    this.community.set(community);
+    const members = Array.from({ length: count }, () => []);
+    for (let i = 0; i < community.length; i += 1) members[community[i]].push(shown(this.names[i]));
+    this.communities = nameGroups(members);
+    if (hasRest) this.communities[count - 1] = SMALL;
+  }
+
+  /** Colour the entities by `community`, `folder` or `type`; the largest groups have colours. */
+  colour(kind) {
+    const column = this[kind];
+    const names = { community: this.communities, folder: this.folderNames(), type: this.types }[kind];
+    const groups = new Map();
+    for (let i = 0; i < this.count; i += 1) {
+      // Several folders are one group, but two communities may have the same name.
+      const key = kind === "folder" ? (names[column[i]] ?? "") : column[i];
+      const name = kind === "folder" ? key : names[key];
+      if (name) (groups.get(key) ?? groups.set(key, { key, name, members: [] }).get(key)).members.push(i);
+    }
+    const size = ({ name, members }) => (name === SMALL ? 0 : members.length);
+    this.groups = [...groups.values()].sort((a, b) => size(b) - size(a) || a.members[0] - b.members[0]);
+    this.groups.forEach((group, n) => (group.hue = group.name === SMALL ? HUES : Math.min(n, HUES)));
+    this.hue.fill(HUES);
+    for (const { members, hue } of this.groups) for (const i of members) this.hue[i] = hue;
+  }
+
+  folderNames() {
+    const sizes = this.folders.map(() => 0);
+    for (let i = 0; i < this.count; i += 1) if (this.folder[i] >= 0) sizes[this.folder[i]] += 1;
+    return groupFolders(this.folders, sizes);
   }
 
   /** Rebuild the lists of relations of each entity. */
@@ -88,6 +136,8 @@ export class Model {
     if (!this.types.includes(type)) this.types.push(type);
     this.type[i] = this.types.indexOf(type);
     this.chunks[i] = chunks;
+    this.spread[i] = chunks;
+    this.hue[i] = this.groups.find((group) => group.name === type)?.hue ?? HUES;
     this.community[i] = this.community[near];
     this.x[i] = this.x[near] + 40 * Math.cos(angle);
     this.y[i] = this.y[near] + 40 * Math.sin(angle);
@@ -112,18 +162,23 @@ export class Model {
   /** Return the position of a relation type, which is added if it is new. */
   kindOf(name) {
     const at = this.kinds.findIndex((kind) => kind.name === name);
-    return at >= 0 ? at : this.kinds.push({ name, directed: true }) - 1;
+    return at >= 0 ? at : this.kinds.push({ name, directed: !SYMMETRIC.has(name) }) - 1;
   }
 
-  /** Return the members of a community, most mentioned first. */
-  members(c) {
-    const found = [];
-    for (let i = 0; i < this.count; i += 1) if (this.community[i] === c && this.isShown[i]) found.push(i);
-    return found.sort((a, b) => this.chunks[b] - this.chunks[a] || a - b);
-  }
-
-  /** Return the radius of an entity: it grows with the number of passages that mention it. */
+  /** Return the radius of an entity: it grows with the number of passages that mention it; its own page counts once. */
   radius(i) {
-    return 3.5 + Math.min(Math.sqrt(this.chunks[i]) * 1.1, 9);
+    return 3.5 + Math.min(Math.sqrt(this.spread[i]) * 1.1, 9);
   }
 }
+
+const EMPTY = {
+  entities: { name: [], type: [], chunks: [], spread: [], folder: [] },
+  folders: [],
+  relation_types: [],
+  relations: { source: [], target: [], type: [], weight: [] },
+  total_entities: 0,
+  total_relations: 0,
+};
+
+/** Return a name as it is shown: of a module or file in folders, the last part. */
+export const shown = (name) => (/^\S+\/\S+$/.test(name) ? name.split("/").at(-1) : name);

@@ -1,36 +1,46 @@
 /* Lists beside the drawing: communities, members, search results, one entity, a path. */
 
 import { count, digits, el, link, plural, words } from "../dom.js";
+import { HUES } from "./model.js";
 
 const MAX_LISTED = 60;
 
 const back = (onBack) => el("button", { type: "button", class: "plain small", on: { click: onBack } }, "Whole graph");
 
-const choice = (text, note, run) =>
+const choice = (text, note, run, hue) =>
   el(
     "li",
     {},
     el(
       "button",
       { type: "button", class: "choice", on: { click: run } },
-      el("span", {}, text),
+      el("span", hue === undefined ? {} : { class: `key ${hueClass(hue)}` }, text),
       el("span", { class: "quiet" }, note),
     ),
   );
 
-/** Return the communities, largest first. */
-export function communityList(clusters, onSelect) {
+/** Return the class that gives an element the colour of a group. */
+export const hueClass = (hue) => (hue < HUES ? `hue-${hue}` : "no-hue");
+
+/** Ways to colour the entities: the words for one group and for several, and what a group is. */
+export const COLOURINGS = {
+  community: ["community", "communities", "Groups with many relations inside, named after words typical of their entities."],
+  folder: ["folder", "folders", "Folders of the documents that define the entities."],
+  type: ["type", "types", "Types that the documents state."],
+};
+
+/** Return the groups that have a colour, largest first; it is the legend of the drawing too. */
+export function groupList(groups, kind, onSelect) {
+  const [one, many, meaning] = COLOURINGS[kind];
   return [
-    el("h2", {}, plural(clusters.length, "community", "communities")),
-    el("p", { class: "quiet" }, "Named after the entity that most passages mention."),
+    el("h2", {}, plural(groups.length, one, many)),
+    el("p", { class: "quiet" }, meaning),
     el(
       "ul",
       { class: "choices" },
-      clusters
-        .slice(0, MAX_LISTED)
-        .map(({ name, count: size }, c) => choice(name, plural(size, "entity", "entities"), () => onSelect(c))),
+      groups.slice(0, MAX_LISTED).map((group) => choice(group.name, count(group.members.length), () => onSelect(group), group.hue)),
     ),
-    rest(clusters.length),
+    rest(groups.length),
   ];
 }
 
@@ -43,10 +53,11 @@ const entityChoice = (model, i, onSelect) =>
     () => onSelect(i),
   );
 
-/** Return the members of a community, most mentioned first. */
-export function memberList(model, { name }, members, { onSelect, onBack }) {
+/** Return the members of a group, most mentioned first. */
+export function memberList(model, { name, members: all }, { onSelect, onBack }) {
+  const members = all.filter((i) => model.isShown[i]);
   return [
-    el("header", { class: "row" }, el("h2", {}, `Community of ${name}`), back(onBack)),
+    el("header", { class: "row" }, el("h2", {}, name), back(onBack)),
     el("p", { class: "quiet" }, plural(members.length, "entity", "entities")),
     el(
       "ul",
@@ -100,15 +111,23 @@ export function entityPanel(model, i, relations, { onSelect, onPin, onExpand, on
     el(
       "ul",
       { class: "choices" },
-      relations.slice(0, MAX_LISTED).map(({ other, kind, weight, isOut }) => {
-        const sign = kind.directed ? (isOut ? "→" : "←") : "–";
-        return choice(`${sign} ${model.names[other]}`, `${words(kind.name)}, weight ${digits(weight)}`, () =>
-          onSelect(other),
-        );
-      }),
+      relationChoices(model, relations, onSelect).slice(0, MAX_LISTED),
     ),
     rest(relations.length),
   ];
+}
+
+/** Return the entities related to one, each with the relations in words: those to it, then those from it. */
+export function relationChoices(model, relations, onSelect) {
+  const others = new Map();
+  for (const { other, kind, isOut } of relations) {
+    const found = others.get(other) ?? others.set(other, { to: [], from: [] }).get(other);
+    (isOut || !kind.directed ? found.to : found.from).push(words(kind.name));
+  }
+  return [...others].map(([other, { to, from }]) => {
+    const parts = [to.length ? `→ ${to.join(", ")}` : "", from.length ? `← ${from.join(", ")}` : ""];
+    return choice(model.names[other], parts.filter(Boolean).join("; "), () => onSelect(other));
+  });
 }
 
 function pathForm(model, onPath) {

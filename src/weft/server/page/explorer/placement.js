@@ -3,6 +3,8 @@
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 /** Distance between two entities. */
 const SPACE = 26;
+/** Distance between two communities: their names stand between them. */
+const GAP = 3 * SPACE;
 const STEPS = 140;
 /** Positions are reported after this many steps, so that the drawing can follow. */
 const REPORTED_STEPS = 28;
@@ -96,7 +98,7 @@ function part(x, y, radius, count) {
     for (let b = a + 1; b < count; b += 1) {
       const dx = x[b] - x[a] || 0.01;
       const dy = y[b] - y[a] || 0.01;
-      const reach = radius[a] + radius[b] + SPACE;
+      const reach = radius[a] + radius[b] + GAP;
       if (dx > reach || dx < -reach || dy > reach || dy < -reach) continue;
       const distance = Math.sqrt(dx * dx + dy * dy);
       const overlap = reach - distance;

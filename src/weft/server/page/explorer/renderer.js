@@ -1,5 +1,6 @@
 /* Canvas renderer with levels of detail: far away communities, closer entities, relations and names. */
 
+import { HUES } from "./model.js";
 import { forgetSprites, labelBoxes } from "./names.js";
 
 /** Below this scale an entity is a dot, and relations between communities stand for those between entities. */
@@ -9,7 +10,6 @@ const ARROW_SCALE = 0.9;
 /** Relations and names per frame; the strongest relations and the most mentioned entities come first. */
 const MAX_EDGES = 1500;
 const MAX_BUNDLES = 100;
-export const HUES = 6;
 
 export class Renderer {
   constructor(canvas, camera, model) {
@@ -35,7 +35,7 @@ export class Renderer {
   /** Read the colours of the theme; a canvas does not follow CSS. */
   readColours() {
     const probe = document.createElement("span");
-    this.canvas.parentNode.append(probe);
+    document.body.append(probe);
     const read = (name) => {
       probe.style.color = `var(--${name})`;
       return getComputedStyle(probe).color;
@@ -53,6 +53,23 @@ export class Renderer {
     forgetSprites();
   }
 
+  /** Read the colours again when the theme changes. */
+  followTheme() {
+    const gone = new AbortController();
+    const observer = new MutationObserver(() => recolour());
+    const recolour = () => {
+      if (!this.canvas.isConnected) {
+        observer.disconnect();
+        gone.abort();
+        return;
+      }
+      this.readColours();
+      this.request();
+    };
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour, { signal: gone.signal });
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  }
+
   resize() {
     const { width, height } = this.canvas.getBoundingClientRect();
     const ratio = Math.min(devicePixelRatio || 1, 2);
@@ -64,14 +81,16 @@ export class Renderer {
   }
 
   /** Take the communities of the layout, and sum up the relations between them. */
-  setClusters(discs, hasRest) {
+  setClusters(discs) {
     const { model } = this;
-    this.clusters = [...discs.x].map((x, c) => {
-      const [first] = model.members(c);
-      const isRest = hasRest && c === discs.x.length - 1;
-      const name = isRest ? "Small groups" : (model.names[first] ?? "");
-      return { x, y: discs.y[c], radius: discs.radius[c], count: discs.size[c], name };
-    });
+    this.clusters = [...discs.x].map((x, c) => ({
+      x,
+      y: discs.y[c],
+      radius: discs.radius[c],
+      count: discs.size[c],
+      name: model.communities[c],
+      hue: model.groups.find(({ key }) => key === c)?.hue ?? HUES,
+    }));
     const sums = new Map();
     for (let e = 0; e < model.size; e += 1) {
       const [a, b] = [model.community[model.source[e]], model.community[model.target[e]]].sort((p, q) => p - q);
@@ -102,12 +121,15 @@ export class Renderer {
 
   drawClusters(isFar) {
     const { context, to } = this;
-    context.fillStyle = this.line;
-    context.globalAlpha = isFar ? 0.42 : 0.2;
-    for (const { x, y, radius } of this.clusters) {
+    context.lineWidth = 1;
+    for (const { x, y, radius, hue } of this.clusters) {
+      context.fillStyle = context.strokeStyle = this.hues[hue];
       context.beginPath();
       context.arc(x * to.scale + to.a, y * to.scale + to.b, radius * to.scale, 0, 7);
+      context.globalAlpha = isFar ? 0.2 : 0.1;
       context.fill();
+      context.globalAlpha = 0.45;
+      context.stroke();
     }
     context.globalAlpha = 1;
   }
@@ -151,7 +173,7 @@ export class Renderer {
   drawEdges() {
     const { context } = this;
     context.strokeStyle = this.edge;
-    context.globalAlpha = 0.4;
+    context.globalAlpha = this.focus.selected < 0 ? 0.4 : 0.12;
     const edges = this.visibleEdges();
     for (const [low, high, width] of [
       [0, 5, 0.6],
@@ -217,8 +239,12 @@ export class Renderer {
     const { scale, a, b } = this.to;
     this.findShown();
     const hues = Array.from({ length: HUES + 1 }, () => []);
-    for (const i of this.shown) hues[this.hueOf(i)].push(i);
-    hues.forEach((points, hue) => {
+    for (const i of this.shown) if (!this.isInFront(i)) hues[model.hue[i]].push(i);
+    const front = hues.map(() => []);
+    for (const i of this.shown) if (this.isInFront(i)) front[model.hue[i]].push(i);
+    [...hues, ...front].forEach((points, n) => {
+      const hue = n % hues.length;
+      context.globalAlpha = this.focus.selected < 0 || n > HUES ? 1 : 0.4;
       context.fillStyle = this.hues[hue];
       context.beginPath();
       for (const i of points) {
@@ -233,7 +259,12 @@ export class Renderer {
       }
       if (!isFar) context.fill();
     });
+    context.globalAlpha = 1;
     this.drawRings();
+  }
+
+  isInFront(i) {
+    return i === this.focus.selected || this.focus.near.has(i);
   }
 
   /** Collect the shown entities in the visible part, most mentioned first. */
@@ -246,11 +277,6 @@ export class Renderer {
       if (!isShown[i] || x[i] < left - margin || x[i] > right + margin) continue;
       if (y[i] >= top - margin && y[i] <= bottom + margin) this.shown.push(i);
     }
-  }
-
-  hueOf(i) {
-    const type = this.model.type[i];
-    return this.model.types[type] && type < HUES ? type : HUES;
   }
 
   /** Ring the pinned entities, the neighbours of the selected one, and the selected one. */
@@ -297,6 +323,16 @@ export class Renderer {
   /** Return the names as they are drawn, for an export. */
   names() {
     return labelBoxes(this, this.camera.scale < DOT_SCALE);
+  }
+
+  /** Return the place of an entity on the screen. */
+  place(i) {
+    const { model, to } = this;
+    return { x: model.x[i] * to.scale + to.a, y: model.y[i] * to.scale + to.b };
+  }
+
+  isNear() {
+    return this.camera.scale >= ARROW_SCALE;
   }
 
   isFar() {

@@ -4,15 +4,16 @@ import * as api from "../api.js";
 import { announce, count, el, plural, problem, replace } from "../dom.js";
 import { Camera } from "./camera.js";
 import { savePng, saveSvg } from "./export.js";
+import { hover } from "./hover.js";
 import { filterPanel } from "./legend.js";
-import { Model } from "./model.js";
-import { communityList, entityPanel, foundList, memberList, pathPanel } from "./panel.js";
+import { HUES, Model } from "./model.js";
+import { COLOURINGS, entityPanel, foundList, groupList, hueClass, memberList, pathPanel } from "./panel.js";
 import { Renderer } from "./renderer.js";
 
 const MAX_FOUND = 30;
 const MAX_EXPANDED = 100;
 /** Scale at which a chosen entity is shown: its neighbours have names. */
-const CLOSE_SCALE = 1.4;
+const CLOSE_SCALE = 2;
 
 /** Show the graph of the namespace. */
 export async function showExplorer(main, params) {
@@ -39,6 +40,7 @@ class Explorer {
     });
     this.panel = el("section", { class: "beside", "aria-label": "Content of the drawing", "aria-live": "polite" });
     this.trouble = el("p", { class: "problem", role: "alert" });
+    this.legend = el("div", { class: "legend" });
     this.state = el("p", { class: "quiet", role: "status" }, "Arranging…");
     this.camera = new Camera(this.canvas, {
       onChange: () => this.renderer?.request(),
@@ -62,13 +64,12 @@ class Explorer {
         { class: "lead" },
         `${plural(drawn, "entity", "entities")} with a title, a definition or a link, and their strongest relations. `,
         others > 0 ? `${plural(others, "other name")} and weaker relations are not drawn. ` : null,
-        "Discs are communities: groups with many relations inside.",
       ),
       this.tools(),
       el(
         "div",
         { class: "plane" },
-        el("div", { class: "drawing panel" }, this.canvas, this.state),
+        el("div", { class: "drawing panel" }, this.canvas, this.state, this.legend),
         el("div", { class: "aside panel" }, this.trouble, this.panel),
       ),
       el(
@@ -95,6 +96,14 @@ class Explorer {
       const [first] = this.model.find(field.value, 1);
       if (first !== undefined) this.select(first, { isNear: true });
     });
+    this.kind = "community";
+    const colours = el(
+      "select",
+      { name: "colours" },
+      Object.entries(COLOURINGS).map(([value, [one]]) => el("option", { value }, one)),
+    );
+    colours.addEventListener("change", () => this.colour(colours.value));
+    form.append(el("label", {}, "Colour by ", colours));
     const button = (name, label, run) =>
       el("button", { type: "button", class: "plain", "aria-label": label, on: { click: run } }, name);
     form.append(
@@ -110,14 +119,13 @@ class Explorer {
   /** Lay out the graph in a worker and draw it meanwhile. */
   start(name) {
     this.renderer = new Renderer(this.canvas, this.camera, this.model);
+    hover(this.canvas, (event) => {
+      const i = this.renderer.isFar() ? null : this.renderer.pick(this.camera.at(event));
+      return i === null ? null : this.model.names[i];
+    });
     new ResizeObserver(() => this.renderer.resize()).observe(this.canvas);
     this.renderer.resize();
-    const recolour = () => {
-      this.renderer.readColours();
-      this.renderer.request();
-    };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    this.renderer.followTheme();
     const { model } = this;
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     const [source, target] = [model.source.slice(0, model.size), model.target.slice(0, model.size)];
@@ -133,12 +141,14 @@ class Explorer {
   }
 
   arranged({ community, communities, discs, hasRest }, name) {
-    this.model.community.set(community);
-    this.renderer.setClusters(discs, hasRest);
+    this.model.setCommunities(community, communities, hasRest);
+    this.model.colour(this.kind);
+    this.renderer.setClusters(discs);
     this.state.textContent = "";
     this.element.dataset.arranged = String(communities);
-    this.showCommunities();
-    const at = name ? this.model.names.indexOf(name) : -1;
+    this.showGroups();
+    // A section is drawn as its page.
+    const [at = -1] = [name, name.split(" › ")[0]].map((n) => this.model.names.indexOf(n)).filter((i) => i >= 0);
     if (at >= 0) setTimeout(() => this.select(at, { isNear: true }));
   }
 
@@ -161,7 +171,13 @@ class Explorer {
   showAll() {
     this.setFocus({});
     this.fitAll();
-    this.showCommunities();
+    this.showGroups();
+  }
+
+  colour(kind) {
+    this.kind = kind;
+    this.model.colour(kind);
+    this.showAll();
   }
 
   setFocus({ selected = -1, near = [], edges = [], found = [] }) {
@@ -169,27 +185,46 @@ class Explorer {
     this.renderer.request();
   }
 
-  showCommunities() {
+  showGroups() {
+    const { groups } = this.model;
     replace(
       this.panel,
-      communityList(this.renderer.clusters, (c) => this.showCommunity(c)),
+      groupList(groups, this.kind, (group) => this.showGroup(group)),
     );
+    const coloured = groups.filter(({ hue }) => hue < HUES);
+    replace(
+      this.legend,
+      coloured.map(({ name, hue }) => el("span", { class: `key ${hueClass(hue)}` }, name)),
+      coloured.length < groups.length ? el("span", { class: "key no-hue" }, "others") : null,
+    );
+    this.renderer.resize(); // the legend takes room of the drawing
+  }
+
+  /** List the members of a group; a community is shown alone, the members of another group are ringed. */
+  showGroup(group) {
+    const isCommunity = this.kind === "community";
+    this.setFocus({ found: isCommunity ? [] : group.members });
+    if (isCommunity) this.fitCluster(this.renderer.clusters[group.key]);
+    else this.fitAll();
+    const options = { onSelect: (i) => this.select(i, { isNear: true }), onBack: () => this.showAll() };
+    replace(this.panel, memberList(this.model, group, options));
+    announce(`${group.name}, ${plural(group.members.length, "entity", "entities")}`);
+  }
+
+  fitCluster({ x, y, radius }) {
+    this.camera.fit({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { max: CLOSE_SCALE });
   }
 
   showCommunity(c) {
-    const { x, y, radius } = this.renderer.clusters[c];
-    this.setFocus({});
-    this.camera.fit({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { max: CLOSE_SCALE });
-    const members = this.model.members(c);
-    const options = { onSelect: (i) => this.select(i, { isNear: true }), onBack: () => this.showAll() };
-    replace(this.panel, memberList(this.model, this.renderer.clusters[c], members, options));
-    announce(`Community of ${plural(members.length, "entity", "entities")}`);
+    const group = this.kind === "community" && this.model.groups.find(({ key }) => key === c);
+    if (group) this.showGroup(group);
+    else this.fitCluster(this.renderer.clusters[c]);
   }
 
   find(text) {
     const found = this.model.find(text, MAX_FOUND);
     this.setFocus({ found });
-    if (!text.trim()) return this.showCommunities();
+    if (!text.trim()) return this.showGroups();
     replace(
       this.panel,
       foundList(this.model, found, (i) => this.select(i, { isNear: true })),
