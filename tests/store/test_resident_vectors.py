@@ -34,7 +34,7 @@ def ask(database, vector, *, limit=10, where=EVERYTHING):
 def count_reads(monkeypatch):
     """Return a list that grows whenever vectors are read from the file."""
     reads = []
-    for name in ("_update", "_read"):
+    for name in ("_update", "_extend"):
         read = getattr(resident_vectors, name)
         monkeypatch.setattr(resident_vectors, name, lambda *a, read=read, **k: reads.append(1) or read(*a, **k))
     return reads

@@ -146,7 +146,11 @@ class StoreReader(Protocol):
         """
 
     def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
-        """Return the statistics of this namespace that BM25 needs for these terms. Cheap."""
+        """
+        Return the statistics of this namespace that BM25 needs for these terms. Cheap.
+
+        If `search_keyword` follows for some of these terms, nothing is read again.
+        """
 
     def content_hashes(self) -> list[tuple[str, str, str]]:
         """Return the id, the source and the content hash of every document, in any order."""

@@ -53,7 +53,8 @@ def respell_names(question: Question, store: StoreReader) -> Question:
     """Return the question with the spellings that the namespace uses."""
     words = [word for word in _find_words(question) if _is_candidate(word)][:MAX_WORDS]
     own = {word: query_terms(word.text)[:1] for word in words}
-    counts = store.keyword_statistics([term for terms in own.values() for term in terms]).counts if words else {}
+    terms = [*question.terms, *(term for terms in own.values() for term in terms)]  # those of the search as well
+    counts = store.keyword_statistics(terms).counts if words else {}
     text = question.text
     for word in reversed(words):
         if own[word] and not counts.get(own[word][0]):

@@ -99,6 +99,10 @@ class PostgresKeywords:
     ) -> Ranking:
         return postings.search(self._session, found, terms, limit=limit, where=where, statistics=statistics)
 
+    def read_ahead(self, found: NamespaceRow, terms: Sequence[str]) -> None:
+        if self._session.is_snapshot and terms:
+            postings.read_first(self._session, found.key, list(dict.fromkeys(terms)), most=postings.most_first(found))
+
     def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         return postings.count(self._session, namespace, terms)
 

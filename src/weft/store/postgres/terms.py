@@ -184,7 +184,7 @@ def search(
 ) -> Ranking:
     """Rank the chunks that pass a filter by BM25; ties by id. `statistics` are those of several namespaces."""
     namespace, terms = found.key, list(dict.fromkeys(query_terms))
-    most = max(MIN_FIRST_POSTINGS, int(FIRST_POSTINGS_SHARE * found.chunks))
+    most = most_first(found)
     counts, first = read_first(db, namespace, terms, most=most)
     everywhere, (total, length) = (
         (counts, (found.chunks, found.length))
@@ -413,6 +413,11 @@ def read_blocks(db: TermSession, namespace: Namespace, wanted: Sequence[Block]) 
     """Return the stored blocks among the wanted ones."""
     rows = db.run_binary("postings_at", {"namespace": namespace, **_columns(wanted)}) if wanted else []
     return {(term, block): entries for term, block, entries in rows}
+
+
+def most_first(found: NamespaceRow) -> int:
+    """Return the number of postings that a query reads at once."""
+    return max(MIN_FIRST_POSTINGS, int(FIRST_POSTINGS_SHARE * found.chunks))
 
 
 def read_first(

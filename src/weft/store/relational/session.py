@@ -199,6 +199,9 @@ class Keywords(Protocol):
     ) -> Ranking:
         """Rank the chunks that pass a filter by BM25; with `statistics`, those of several namespaces."""
 
+    def read_ahead(self, found: NamespaceRow, terms: Sequence[str]) -> None:
+        """Read and keep what `best` will need for these terms, unless an index of the namespace answers."""
+
     def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         """Return the number of chunks that contain each term; absent terms are left out."""
 

@@ -218,6 +218,7 @@ class RelationalStore:
             found = db.namespace(self._namespace)
             if found is None:
                 return KeywordStatistics(chunks=0, length=0, counts={})
+            db.keywords.read_ahead(found, terms)
             counts = db.keywords.counts(found.key, terms) if terms else {}
             return KeywordStatistics(chunks=found.chunks, length=found.length, counts=counts)
 

@@ -13,17 +13,18 @@ from weft.records import Filter, KeywordStatistics, Problem, Ranking, Vector
 from weft.store.relational.session import Integrity, ModelRow, Names, Namespace, NamespaceRow, NominationRow, Session
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
-from weft.store.sqlite.index.reader import ReadIndexes
+from weft.store.sqlite.index.reader import MIN_INDEXED_ROWS, ReadIndexes
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import NameNumbers, write_nominations
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
-    Postings,
+    KeptPostings,
     TermChanges,
     derive_postings,
     document_frequencies,
     find_chunks_with_terms,
     read_postings,
+    read_terms,
     search_postings,
 )
 
@@ -101,7 +102,7 @@ class SqliteKeywords:
         self._db = db
         self._indexes = indexes
         self._kept: dict[tuple[Namespace, str], int] | None = {} if reads else None
-        self._postings: dict[Namespace, dict[str, Postings]] | None = {} if reads else None
+        self._postings: dict[Namespace, KeptPostings] | None = {} if reads else None
 
     def collect(self, namespace: Namespace) -> TermChanges:
         return TermChanges(self._session, namespace=namespace)
@@ -129,9 +130,20 @@ class SqliteKeywords:
             return ranking
         kept = self._kept_postings(found.key)
         ranking = search_postings(self._session, found.key, terms, **options, kept=kept)
-        if self._kept is not None and kept is not None:
-            self._kept.update(((found.key, term), len(kept[term][0])) for term in terms)
+        self._keep_counts(found.key, terms)
         return ranking
+
+    def read_ahead(self, found: NamespaceRow, terms: Sequence[str]) -> None:
+        kept = self._kept_postings(found.key)
+        if kept is not None and found.chunks < MIN_INDEXED_ROWS:
+            read_terms(self._session, found.key, terms, kept=kept, with_lengths=True)
+            self._keep_counts(found.key, terms)
+
+    def _keep_counts(self, namespace: Namespace, terms: Sequence[str]) -> None:
+        """Keep the document frequencies of terms whose postings have been read."""
+        kept = self._kept_postings(namespace)
+        if self._kept is not None and kept is not None:
+            self._kept.update(((namespace, term), len(kept.terms[term][0])) for term in terms)
 
     def counts(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         counts = {} if self._kept is None else self._kept
@@ -147,8 +159,8 @@ class SqliteKeywords:
         kept = self._kept_postings(namespace)
         return find_chunks_with_terms(self._session, namespace=namespace, wanted=wanted, counts=counts, kept=kept)
 
-    def _kept_postings(self, namespace: Namespace) -> dict[str, Postings] | None:
-        return None if self._postings is None else self._postings.setdefault(namespace, {})
+    def _kept_postings(self, namespace: Namespace) -> KeptPostings | None:
+        return None if self._postings is None else self._postings.setdefault(namespace, KeptPostings())
 
     def describe(self, found: NamespaceRow) -> str:
         if self._indexes is None:

@@ -25,8 +25,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,6 +192,15 @@ def _place(entries: bytes | bytearray, at: int) -> int:
     return entries[at] >> 4 | entries[at + 1] << 4
 
 
+@dataclass(slots=True)
+class KeptPostings:
+    """Postings that a transaction has read."""
+
+    terms: dict[str, Postings] = field(default_factory=dict)
+    lengths: list[tuple[int, bytes]] | None = None
+    """The blocks of lengths; None if they were not read."""
+
+
 def search_postings(
     db: Session,
     namespace: Namespace,
@@ -200,7 +211,7 @@ def search_postings(
     total: int,
     mean_length: float,
     frequencies: Mapping[str, int] | None = None,
-    kept: dict[str, Postings] | None = None,
+    kept: KeptPostings | None = None,
 ) -> Ranking:
     """
     Rank the chunks that pass a filter by BM25, adding up all postings of each term.
@@ -208,15 +219,16 @@ def search_postings(
     `frequencies` are document frequencies of several namespaces; `total` and `mean_length` are then theirs too. The
     postings that are read are added to `kept`.
     """
-    found, rows = _read_terms(db, namespace, terms, kept=kept, with_lengths=True)
+    found, rows = read_terms(db, namespace, terms, kept=kept, with_lengths=True)
     postings = list(found.values())
     known = frequencies if frequencies is not None else {term: len(numbers) for term, (numbers, _) in found.items()}
     weights = [idf(known.get(term, 0), total=total) for term in found]
     highest = max((int(numbers[-1]) for numbers, _ in postings if len(numbers)), default=-1)
     lengths = _unpack_lengths(rows, highest=highest)
-    scores = np.zeros(highest + 1)
-    for weight, (numbers, frequency) in zip(weights, postings, strict=True):
-        scores[numbers] += term_scores(frequency, lengths[numbers], weight=weight, mean_length=mean_length)
+    numbers, frequency = (np.concatenate(parts) for parts in zip(*postings, strict=True))
+    weight = np.repeat(weights, [len(some) for some, _ in postings])
+    added = term_scores(frequency, lengths[numbers], weight=weight, mean_length=mean_length)
+    scores = np.asarray(np.bincount(numbers, added, highest + 1), np.float64)  # adds in the order of the terms
     allowed = allowed_chunks(db, namespace, where)
     if allowed is not None:
         keep = np.zeros(highest + 1, dtype=bool)
@@ -254,7 +266,7 @@ def find_chunks_with_terms(
     namespace: Namespace,
     wanted: Mapping[str, Sequence[Collection[str]]],
     counts: Mapping[str, int],
-    kept: dict[str, Postings] | None = None,
+    kept: KeptPostings | None = None,
 ) -> dict[str, set[int]]:
     """
     Return, for each entry, the numbers of the chunks that contain a term of every group.
@@ -275,7 +287,7 @@ def find_chunks_with_terms(
         for term in group
         if counts.get(term)
     }
-    read, _ = _read_terms(db, namespace, whole, kept=kept)
+    read, _ = read_terms(db, namespace, whole, kept=kept)
     numbers = {term: set(found.tolist()) for term, (found, _) in read.items()}
     chunks: dict[str, set[int]] = {name: set() for name in wanted}
     for name, groups in possible.items():
@@ -319,36 +331,47 @@ def _contained(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> s
     return found
 
 
-def _read_terms(
+def read_terms(
     db: Session,
     namespace: Namespace,
     terms: Collection[str],
     *,
-    kept: dict[str, Postings] | None,
+    kept: KeptPostings | None = None,
     with_lengths: bool = False,
 ) -> tuple[dict[str, Postings], list[tuple[int, bytes]]]:
     """Return the postings of each term in the order of `terms`, and the blocks of lengths if they are asked for."""
-    known: dict[str, Postings] = {} if kept is None else kept
-    rows: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms if term not in known}
-    if with_lengths:
-        rows[LENGTHS] = []
-    values = {"namespace": namespace, "terms": json.dumps(list(rows), ensure_ascii=False)}
-    for term, block, entries in db.run("term_postings", values) if rows else ():
-        rows[term].append((block, entries))
-    lengths = rows.pop(LENGTHS, [])
-    known.update((term, _unpack(found)) for term, found in rows.items())
-    return {term: known[term] for term in terms}, lengths
+    known = KeptPostings() if kept is None else kept
+    missing = [term for term in dict.fromkeys(terms) if term not in known.terms]
+    wanted = [*missing, LENGTHS] if with_lengths and known.lengths is None else missing
+    values = {"namespace": namespace, "terms": json.dumps(wanted, ensure_ascii=False)}
+    rows = db.run("term_postings", values) if wanted else []  # in the order of the terms
+    if wanted != missing:
+        known.lengths = [(block, entries) for term, block, entries in rows if term == LENGTHS]
+    if missing:
+        known.terms |= _unpack([row for row in rows if row[0] != LENGTHS], missing)
+    return {term: known.terms[term] for term in terms}, known.lengths or []
 
 
-def _unpack(rows: Sequence[tuple[int, bytes]]) -> Postings:
-    """Return the chunk numbers in the blocks of a term, and its frequency in each chunk."""
-    entries = read_entries([blob for _, blob in rows], _ENTRY_TYPE)
-    numbers, frequencies = _numbers(rows, entries), entries & 15
-    is_again = numbers[1:] == numbers[:-1]
+def _unpack(rows: Sequence[tuple[str, int, bytes]], terms: Sequence[str]) -> dict[str, Postings]:
+    """Return the chunk numbers in the blocks of each term, and its frequencies there; `rows` are in their order."""
+    entries = read_entries([blob for _, _, blob in rows], _ENTRY_TYPE)
+    sizes = [len(blob) // 2 for _, _, blob in rows]
+    firsts = np.array([CHUNKS_PER_BLOCK * block for _, block, _ in rows], np.int64)
+    numbers, frequencies = firsts.repeat(sizes) + (entries >> 4), entries & 15
+    totals = dict.fromkeys(terms, 0)
+    for (term, *_), size in zip(rows, sizes, strict=True):
+        totals[term] += size
+    ends = np.fromiter(accumulate(totals.values()), np.int64, len(totals))
+    is_again = np.zeros(len(numbers), dtype=bool)
+    is_again[1:] = numbers[1:] == numbers[:-1]
+    is_again[ends[ends < len(numbers)]] = False  # the first chunk of a term may be the last one of the term before
     if is_again.any():
-        starts = np.flatnonzero(np.append(True, ~is_again))
+        starts = np.flatnonzero(~is_again)
         numbers, frequencies = numbers[starts], np.add.reduceat(frequencies, starts)
-    return numbers, frequencies.astype(np.float64)
+        ends = np.searchsorted(starts, ends)
+    counts = frequencies.astype(np.float64)
+    bounds = [0, *ends.tolist()]
+    return {term: (numbers[at:end], counts[at:end]) for term, (at, end) in zip(totals, pairwise(bounds), strict=True)}
 
 
 def _unpack_lengths(rows: Sequence[tuple[int, bytes]], *, highest: int) -> NDArray[np.float64]:
@@ -361,11 +384,3 @@ def _unpack_lengths(rows: Sequence[tuple[int, bytes]], *, highest: int) -> NDArr
     # the product has the lowest four bits of each entry in its highest 16 bits, in order
     lengths[numbers] = (entries & np.uint64(0x000F000F000F000F)) * _NIBBLES >> np.uint64(48)
     return lengths
-
-
-def _numbers(rows: Sequence[tuple[int, bytes]], entries: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the chunk number of each entry of the blocks."""
-    firsts = [CHUNKS_PER_BLOCK * block for block, _ in rows]
-    numbers: NDArray[np.int64] = np.repeat(firsts, [len(blob) // 2 for _, blob in rows]).astype(np.int64)
-    numbers += entries >> 4
-    return numbers

@@ -75,6 +75,8 @@ class RelationalGraph:
         return [found[id] for id in ids if id in found]
 
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
+        if not keys:
+            return {}
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             values = {

@@ -1,12 +1,12 @@
 """
 Resident vectors: namespaces without an index keep all vectors in memory and compare each with the query.
 
-A matrix belongs to one state of the file. A query that sees another state updates it first, which reads only new
-vectors and the numbers of the others:
+A matrix belongs to one state of the file. A query that sees another state updates it first, with one statement that
+reads new vectors. Only after a deletion are the numbers of the others read:
 
     resident     numbers 1 2 3 4      stamp: generation 7, last number 4
     file now     numbers 1 2   4 5    stamp: generation 9, last number 5
-    `_extend`    reads vectors above 4: 1 new, but 4 + 1 != 4 rows in the file, so a row was deleted
+    `_extend`    vectors above 4: 1 new, but 4 + 1 != 4 rows in the file, so a row was deleted
     `_update`    reads the numbers 1 2 4 5, drops 3
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Filter, Ranking, Vector
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.blobs import compare_vectors, read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
@@ -42,6 +43,10 @@ class _Matrix:
     chunks: NDArray[np.int64]
     """Chunk number of each vector."""
     matrix: NDArray[np.float32]
+
+
+_NOTHING = _Matrix((-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+"""Stands for vectors that were not read yet."""
 
 
 class ResidentVectors:
@@ -82,14 +87,16 @@ class ResidentVectors:
 
     def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> _Matrix:
         """Return the vectors that the transaction sees. The number of a deleted embedder may be reused."""
-        stamp = generation, int(db.one("last_vectors", {"scope": model}))
         with self._lock:
             known = self._by_model.get(model)
-            if known is None or known.stamp != stamp:
-                if known is None or not len(known.numbers) or known.matrix.shape[1] != dimension:
-                    known = _read(db, stamp, model=model, dimension=dimension, after=0)
-                else:
-                    known = _extend(db, known, stamp, model=model) or _update(db, known, stamp, model=model)
+            if known is None or not len(known.numbers) or known.matrix.shape[1] != dimension:
+                known = _NOTHING
+            is_changed = known.stamp[0] != generation  # rows may have been deleted
+            values = {"model": model, "after": known.stamp[1], "counted": is_changed and known is not _NOTHING}
+            rows = db.run("vectors_after", values)
+            stamp = generation, int(rows[0][0])
+            if known.stamp != stamp:
+                known = _extend(known, stamp, rows, dimension=dimension) or _update(db, known, stamp, model=model)
                 self._by_model[model] = known
             self._by_model.move_to_end(model)
             while len(self._by_model) > 1 and self._bytes() > MAX_RESIDENT_BYTES:
@@ -100,26 +107,20 @@ class ResidentVectors:
         return sum(resident.matrix.nbytes for resident in self._by_model.values())
 
 
-def _read(db: Session, stamp: tuple[int, int], *, model: int, dimension: int, after: int) -> _Matrix:
-    """Return the vectors with numbers above `after`."""
-    rows = db.run("vectors_after", {"model": model, "after": after})
-    numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))  # hot loop
-    matrix = read_matrix([row[2] for row in rows], dimension=dimension)  # hot loop
-    return _Matrix(stamp, numbers, chunks, matrix)
-
-
-def _extend(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) -> _Matrix | None:
-    """Return the known vectors and those added since; None if known ones are not in the transaction's state."""
-    (_, known_last), (_, last) = known.stamp, stamp
-    if last < known_last:
+def _extend(known: _Matrix, stamp: tuple[int, int], rows: Sequence[Row], *, dimension: int) -> _Matrix | None:
+    """Return the known vectors and those of `rows`; None if known ones are not in the transaction's state."""
+    last, total = rows[0][:2]
+    new = rows if rows[0][2] is not None else []
+    if last < known.stamp[1] or (total is not None and len(known.numbers) + len(new) != total):
         return None
-    new = _read(db, stamp, model=model, dimension=known.matrix.shape[1], after=known_last)
-    if len(known.numbers) + len(new.numbers) != db.one("count_vectors", {"model": model}):
-        return None
-    if not len(new.numbers):
+    if not new:
         return _Matrix(stamp, known.numbers, known.chunks, known.matrix)
-    numbers, chunks = np.concatenate([known.numbers, new.numbers]), np.concatenate([known.chunks, new.chunks])
-    return _Matrix(stamp, numbers, chunks, np.concatenate([known.matrix, new.matrix]))
+    numbers, chunks = (np.array([row[place] for row in new], np.int64) for place in (2, 3))  # hot loop
+    matrix = read_matrix([row[4] for row in new], dimension=dimension)  # hot loop
+    if known is _NOTHING:
+        return _Matrix(stamp, numbers, chunks, matrix)
+    numbers, chunks = np.concatenate([known.numbers, numbers]), np.concatenate([known.chunks, chunks])
+    return _Matrix(stamp, numbers, chunks, np.concatenate([known.matrix, matrix]))
 
 
 def _update(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) -> _Matrix:
