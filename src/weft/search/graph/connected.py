@@ -146,8 +146,7 @@ def _stated_edges(
 
 def _read_chunks(ids: Sequence[str], search: SearchContext, *, relations: Relations) -> dict[str, str]:
     """Return the first defining chunk of each neighbour; those without one or outside the filter are left out."""
-    mentions = relations.graph.mentions_of(ids, limit=1) if ids else []
-    defining = {mention.entity_id: mention.chunk_id for mention in mentions if mention.about}
+    defining = relations.defining_chunks(ids)
     if not search.where or not defining:
         return defining
     documents = {document.id for document in search.store.find_documents(search.where, limit=1_000_000)}

@@ -24,6 +24,38 @@ PAGE_ENTITIES = 200
 """Fact entities per read."""
 
 
+class KeptEdges:
+    """Edges of entities of the documents that a question has read."""
+
+    def __init__(self, graph: GraphReader) -> None:
+        self._graph = graph
+        self._limits: dict[str, int] = {}
+        """The limit with which each entity was read."""
+        self._relations: dict[str, list[Relation]] = defaultdict(list)
+        self.names: dict[str, str] = {}
+        """Names of the entities that were read, by id."""
+
+    def read(self, ids: Sequence[str], *, limit: int) -> Links:
+        """Return the strongest `limit` mentions and relations of entities, and keep them."""
+        found = self._graph.links_of(ids, limit=limit)
+        self._limits |= dict.fromkeys(ids, limit)
+        self.names |= found.names
+        for relation in found.relations:
+            for end in {relation.source_id, relation.target_id}.intersection(ids):
+                self._relations[end].append(relation)
+        return found
+
+    def is_complete(self, id: str, *, limit: int) -> bool:
+        """Return True if all relations that a read with `limit` returns are known."""
+        read = self._limits.get(id, 0)
+        sides = Counter(relation.source_id == id for relation in self._relations.get(id, ()))
+        return max(sides[True], sides[False]) < min(read, limit + 1)
+
+    def relations(self, ids: Sequence[str]) -> Iterator[Relation]:
+        """Yield the relations of entities that were read; those between two of them twice."""
+        return (relation for id in ids for relation in self._relations.get(id, ()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
     """
@@ -38,6 +70,10 @@ class Relations:
     """Facts and the time at which they are valid; None without facts between two entities."""
     _known: dict[str, list[Relation]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Facts that were read, by entity, strongest first. An instance serves one question."""
+    _edges: KeptEdges = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_edges", KeptEdges(self.graph))
 
     def of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -51,7 +87,12 @@ class Relations:
         weight is used.
         """
         known = _documented(entity_ids)
-        found = self.graph.relations_of(known, limit=limit, types=types, min_weight=min_weight) if known else []
+        kept = [] if types else [id for id in known if self._edges.is_complete(id, limit=limit)]
+        missing = [id for id in known if id not in kept]
+        found = self.graph.relations_of(missing, limit=limit, types=types, min_weight=min_weight) if missing else []
+        if kept:
+            strong = (relation for relation in self._edges.relations(kept) if relation.weight >= min_weight)
+            found = strongest_first({*found, *strong})
         return _join(found, self._links(entity_ids, limit=limit, types=types))
 
     def with_derived(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
@@ -78,7 +119,7 @@ class Relations:
         An entity known only from facts has no chunk. It is left out if it has fewer than two neighbours.
         """
         known = _documented(entity_ids)
-        found = self.graph.links_of(known, limit=limit) if known else Links([], [], {})
+        found = self._edges.read(known, limit=limit) if known else Links([], [], {})
         strong = [relation for relation in found.relations if relation.weight >= min_weight]
         links = self._links(entity_ids, limit=limit)
         ends = {end for link in links for end in link[:2] if fact_entity_key(end)}.difference(entity_ids)
@@ -116,10 +157,19 @@ class Relations:
         found |= {entity.id: entity for entity in map(_as_entity, self._remembered(ids).values())}
         return [found[id] for id in ids if id in found]
 
+    def defining_chunks(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the id of the strongest chunk about each entity; entities without one are left out."""
+        known = _documented(ids)
+        found = self.graph.links_of(known, limit=1) if known else Links([], [], {})
+        self._edges.names.update(found.names)
+        return {mention.entity_id: mention.chunk_id for mention in found.mentions if mention.about}
+
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the names of entities by id; unknown ids are left out."""
         known = _documented(ids)
-        names = self.graph.names(known) if known else {}
+        names = {id: self._edges.names[id] for id in known if id in self._edges.names}
+        missing = [id for id in known if id not in names]
+        names |= self.graph.names(missing) if missing else {}
         return names | {fact_entity_id(key): entity.name for key, entity in self._remembered(ids).items()}
 
     def _links(

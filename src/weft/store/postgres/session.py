@@ -20,6 +20,7 @@ from weft.store.postgres.terms import KnownTerms
 from weft.store.postgres.vectors import Samples
 from weft.store.relational.session import (
     NO_VALUES,
+    ChunkIds,
     Integrity,
     Keywords,
     Names,
@@ -92,6 +93,7 @@ class PostgresSession:
         self.keywords: Keywords = PostgresKeywords(self)
         self.names: Names = Names(self)
         self.integrity: Integrity = Integrity()
+        self.chunk_ids = ChunkIds(self, reads=is_snapshot)
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
         cursor = self._db.execute(statement(name, dimension), values)

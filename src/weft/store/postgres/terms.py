@@ -272,8 +272,8 @@ def _best(db: Session, namespace: Namespace, scorer: _Scorer, limit: int) -> tup
     """Return the best chunks if the scores of all terms have been added."""
     kept = scorer.scores >= score_at(limit, scorer.scores)
     scores: dict[int, float] = dict(zip(scorer.numbers[kept].tolist(), scorer.scores[kept].tolist(), strict=True))
-    rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(list(scores))}) if scores else []
-    return _to_hits(((scores[number], id) for number, id in rows), limit=limit)
+    ids = db.chunk_ids.find(namespace, list(scores))
+    return _to_hits(((scores[number], id) for number, id in ids.items()), limit=limit)
 
 
 def _best_of_all(

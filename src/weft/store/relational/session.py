@@ -106,6 +106,7 @@ class Session(Protocol):
     keywords: Keywords
     names: Names
     integrity: Integrity
+    chunk_ids: ChunkIds
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
         """Run a statement; return its rows."""
@@ -133,6 +134,22 @@ class Session(Protocol):
 
     def lock(self, name: str, turn: Turn = "next", *, documents: Collection[str] = ()) -> None:
         """Wait for a turn in a namespace, and keep it for the rest of the transaction; `documents` are as in `Turn`."""
+
+
+class ChunkIds:
+    """Ids of chunks by number. A reading transaction reads each once."""
+
+    def __init__(self, db: Session, *, reads: bool) -> None:
+        self._db = db
+        self._kept: dict[int, str] | None = {} if reads else None
+
+    def find(self, namespace: Namespace, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the ids of chunks of a namespace, by number; unknown numbers are left out."""
+        kept = {} if self._kept is None else self._kept
+        missing = [number for number in numbers if number not in kept]
+        if missing:
+            kept.update(self._db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(missing)}))
+        return {number: kept[number] for number in numbers if number in kept}
 
 
 class Vectors(Protocol):

@@ -243,8 +243,7 @@ class RelationalStore:
             found = db.keywords.conjunction(namespace, {"": [{term} for term in terms]})[""]
             if len(found) > limit:
                 return None
-            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(found))})
-            return sorted(id for _, id in rows)
+            return sorted(db.chunk_ids.find(namespace, sorted(found)).values())
 
     def stats(self) -> StoreStats:
         with self._connections.read(self._namespace) as db:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +33,8 @@ def rank_numbers(
     if len(numbers) > limit:
         kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         numbers, scores = numbers[scores >= kth], scores[scores >= kth]
-    ids: dict[int, str] = dict(db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}))
-    found = zip((-scores).tolist(), numbers.tolist(), strict=True)
+    best = numbers.tolist()
+    ids = db.chunk_ids.find(namespace, best)
+    found = zip((-scores).tolist(), best, strict=True)
     ordered = sorted([(score, ids[number]) for score, number in found if number in ids])[:limit]
     return tuple(number_hits([id for _, id in ordered], [-score for score, _ in ordered]))

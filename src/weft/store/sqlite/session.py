@@ -9,6 +9,7 @@ import apsw
 
 from weft.store.relational.session import (
     NO_VALUES,
+    ChunkIds,
     Integrity,
     Keywords,
     Names,
@@ -41,6 +42,7 @@ class SqliteSession:
         self.keywords: Keywords = SqliteKeywords(self, db, indexes, reads=reads)
         self.names: Names = SqliteNames(self)
         self.integrity: Integrity = SqliteIntegrity(self, db)
+        self.chunk_ids = ChunkIds(self, reads=reads)
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
         rows: list[Row] = self._db.execute(_SQL[name], values).fetchall()
