@@ -63,10 +63,15 @@ def reject_wordless(draft: Draft, search: SearchContext) -> Draft:
     return replace(draft, verdict=replace(verdict, kept=kept, text=text, rejected=rejected))
 
 
+def names_alone(draft: Draft) -> bool:
+    """Return True if nearly all content words of the question are names of entities with a defining chunk."""
+    explained = sum(seed.words for seed in draft.walked.seeds if seed.defining_chunks)
+    return explained > 0 and explained >= MIN_COVERAGE * len(draft.query.question.content_words)
+
+
 def _min_cosine(draft: Draft, vector: Ranking) -> float:
     """Return the cosine from which a hit without a word of the question stays; infinite if it only names things."""
-    explained = sum(seed.words for seed in draft.walked.seeds if seed.defining_chunks)
-    if explained and explained >= MIN_COVERAGE * len(draft.query.question.content_words):
+    if names_alone(draft):
         return math.inf
     return vector.mean + MIN_CLOSENESS * (vector.hits[0].score - vector.mean)
 

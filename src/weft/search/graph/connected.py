@@ -1,8 +1,8 @@
 """
 Connected passages: the passages of stated neighbours of the entities that a question names.
 
-A relation, a link or a fact states a neighbour; a shared sentence does not. Only entities that the question names have
-connected passages, and only if the gate keeps a passage at all. For the question `Auth Service`:
+A relation, a link or a fact states a neighbour; a shared sentence does not. Entities that the question names have
+connected passages if the gate keeps a passage at all; `page_neighbours.py` adds those of found pages. An example:
 
     Auth Service ─depends_on 10→ OAuth Provider   cosine 0.61   score ½ · 10/10 · 0.61 = 0.31
     Auth Service ─links_to 8───→ Login Flow       cosine 0.70   score ½ ·  8/10 · 0.70 = 0.28
@@ -36,7 +36,7 @@ MAX_RELATIONS = 50
 """Strongest relations of an entity that are read, in each direction."""
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     """A relation seen from the entity at which the search starts."""
 
     start_id: str
@@ -93,7 +93,7 @@ def _find(
     query: Query, named: Sequence[Seed], search: SearchContext, *, relations: Relations, vector: Ranking | None
 ) -> Neighbours:
     starts, types = [seed.entity.id for seed in named], query.question.relation_types
-    edges = _stated_edges(_read_relations(starts, types, relations=relations), starts=starts, search=search)
+    edges = stated_edges(read_relations(starts, types, relations=relations), starts=starts, search=search)
     chunks = _read_chunks(list(edges), search, relations=relations)
     closeness = _measure_closeness(query, chunks, search, vector=vector)
     names = relations.names([*starts, *chunks])
@@ -103,7 +103,7 @@ def _find(
         if id not in names:
             continue
         chunk, shown = chunks[id], max(edges[id], key=lambda edge: (edge.type in types, edge.weight))
-        sources.setdefault(chunk, _source(names[id], shown, names=names))
+        sources.setdefault(chunk, source_of(names[id], shown, names=names))
         weights[chunk] = max(weights.get(chunk, 0.0), edges[id][0].weight)
         for edge in edges[id]:
             score = ((edge.type in types) + edge.weight / FULL_WEIGHT * closeness[id]) / 2
@@ -113,7 +113,7 @@ def _find(
     return Neighbours(by_entity=by_entity, sources=sources, weights=weights)
 
 
-def _read_relations(starts: Sequence[str], types: Collection[str], *, relations: Relations) -> list[Relation]:
+def read_relations(starts: Sequence[str], types: Collection[str], *, relations: Relations) -> list[Relation]:
     """
     Return the strongest relations of these entities, and those of the types that the question asks for.
 
@@ -130,17 +130,17 @@ def _read_relations(starts: Sequence[str], types: Collection[str], *, relations:
     return found
 
 
-def _stated_edges(
+def stated_edges(
     relations: Sequence[Relation], *, starts: Collection[str], search: SearchContext
-) -> dict[str, list[_Edge]]:
+) -> dict[str, list[Edge]]:
     """Return the edges of each neighbour, strongest first; `graph.rel_types` applies."""
     allowed = frozenset(search.graph.rel_types)
-    edges: dict[str, dict[_Edge, None]] = defaultdict(dict)
+    edges: dict[str, dict[Edge, None]] = defaultdict(dict)
     for one, other, kind, weight, *_ in sorted(relations, key=lambda relation: -relation.weight):
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
             is_allowed = not allowed or kind in allowed or type in allowed
             if is_allowed and source in starts and target not in starts and not fact_entity_key(target):
-                edges[target][_Edge(source, type, weight)] = None
+                edges[target][Edge(source, type, weight)] = None
     return {id: list(found) for id, found in edges.items()}
 
 
@@ -177,6 +177,6 @@ def _measure_closeness(
     return {id: cosines.get(id, least) for id in chunks}
 
 
-def _source(name: str, edge: _Edge, *, names: Mapping[str, str]) -> GraphSource:
+def source_of(name: str, edge: Edge, *, names: Mapping[str, str]) -> GraphSource:
     step = PathStep(source=names.get(edge.start_id, ""), type=edge.type, weight=edge.weight, target=name)
     return GraphSource(entity=name, hops=1, path=(step, PathStep(source=name, type=ABOUT_CHUNK, weight=0.0, target="")))
