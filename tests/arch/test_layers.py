@@ -24,6 +24,8 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 MODULES = [path for path in source_files.MODULES if path != SRC / "__init__.py"]
+READS_ENTRY_POINTS = {"load/entry_points.py"}
+"""Modules that may look for code of other packages."""
 UPWARD = {("engine/engine.py", "tools.memory_search")}
 """The imports that may point up: `Engine.memory_search` calls the tool of that name."""
 NAMES_ADAPTERS = {"engine/adapters.py", "admin/tables.py", "admin/local_models.py", "admin/doctor.py"}
@@ -160,6 +162,16 @@ def test_only_config_reads_the_environment():
     # folders of the user, which are no settings, and a switch of one session
     folders = {"daemon/address.py", "daemon/spool.py", "daemon/switches.py"}
     assert readers <= {"config/read.py", starter, *folders}
+
+
+def test_one_module_looks_for_code_of_other_packages():
+    """Entry points of installed packages are read where the loaders are named."""
+    readers = {
+        name_of(path)
+        for path in MODULES
+        if any(isinstance(node, ast.Name) and node.id == "entry_points" for node in nodes(path))
+    }
+    assert readers == READS_ENTRY_POINTS
 
 
 def prints(node):

@@ -84,6 +84,15 @@ def test_every_file_the_code_and_docs_name_exists():
             assert (HOME / name).exists(), f"{page.relative_to(HOME)} names {name}"
 
 
+def test_the_architecture_fits_on_one_screen():
+    """Before its pictures, which exist; the modules have a page of their own."""
+    text, pictures = read("docs/architecture.md").split("## Pictures")
+    assert text.count("\n") <= 60
+    assert [name for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", pictures) if (DOCS / name).is_file()] == [
+        f"architecture-{name}.svg" for name in ("layers", "processes", "data", "write", "question")
+    ]
+
+
 def test_pages_of_figures_are_short():
     """They say what a user needs today; journals are in `benchmarks/results`."""
     assert {

@@ -1,7 +1,7 @@
 """
-Activation of graph nodes from seeds: personalised PageRank, k-hop decay and spreading activation in one routine.
+Activation of graph nodes from seeds, such as personalised PageRank.
 
-Example: seeds {A: 3, B: 1}, edges A–C, B–C and B–D, `coefficients=decay(0.5, hops=1)`, that is (1, 0.5). T divides the
+Example: seeds {A: 3, B: 1}, edges A–C, B–C and B–D, `coefficients=(1, 0.5)`. T divides the
 activation of a node equally among its neighbours.
 
     x₀ = {A: 0.75, B: 0.25}                          seeds divided by their sum
@@ -9,14 +9,14 @@ activation of a node equally among its neighbours.
     x₁ = T·x₀ = {C: 0.75 + 0.125, D: 0.125}          A gives all to C, B gives half to C and half to D
     a  = a + 0.5 · x₁                                {A: 0.75, B: 0.25, C: 0.4375, D: 0.0625}
 
-With `prune=0.2` D is dropped from x₁. With `gate` each entry of x₁ is multiplied by the gate of its node.
+With `prune=0.2` D is dropped from x₁.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 Spread: TypeAlias = Callable[[Mapping[str, float]], Mapping[str, float]]
 """Multiplies an activation (by node id) by the transition matrix T; returns the activation of the neighbours."""
@@ -27,22 +27,15 @@ def activate(
     seeds: Mapping[str, float],
     *,
     coefficients: Sequence[float],
-    gate: Callable[[str], float] | None = None,
-    combine: Literal["sum", "max"] = "sum",
     prune: float = 0.0,
     keep: int | None = None,
 ) -> dict[str, float]:
     """
     Return the activation of each active node, sorted by id.
 
-    The start is x = seeds/Σ and a = c₀·x. Each further coefficient is one round: x = gate ⊙ T·x, then a = combine(a,
-    cₜ·x). A round drops entries of x below `prune` and keeps at most the `keep` strongest; ties go to the smaller id.
-    Seeds are neither gated nor pruned. Seeds that are not positive are ignored.
-
-    - personalised PageRank: `coefficients=pagerank(d, rounds)`
-    - k-hop with decay: `coefficients=decay(gamma, hops)`
-    - spreading activation: `coefficients=decay(1.0, hops), gate=relevance, combine="max", prune=delta`
-
+    The start is x = seeds/Σ and a = c₀·x. Each further coefficient is one round: x = T·x, then a = a + cₜ·x. A round
+    drops entries of x below `prune` and keeps at most the `keep` strongest; ties go to the smaller id. Seeds are not
+    pruned. Seeds that are not positive are ignored.
     """
     positive = {node: seeds[node] for node in sorted(seeds) if seeds[node] > 0}
     if not positive or not coefficients:
@@ -51,12 +44,11 @@ def activate(
     x = {node: value / total for node, value in positive.items()}
     activation = {node: coefficients[0] * value for node, value in x.items()}
     for coefficient in coefficients[1:]:
-        x = _bound(spread(x), gate=gate, prune=prune, keep=keep)
+        x = _bound(spread(x), prune=prune, keep=keep)
         if not x:
             break
         for node, value in x.items():
-            known, new = activation.get(node, 0.0), coefficient * value
-            activation[node] = known + new if combine == "sum" else max(known, new)
+            activation[node] = activation.get(node, 0.0) + coefficient * value
     return {node: value for node, value in sorted(activation.items()) if value > 0}
 
 
@@ -70,17 +62,9 @@ def pagerank(damping: float, rounds: int) -> tuple[float, ...]:
     return tuple((1 - damping) * damping**t for t in range(rounds + 1))
 
 
-def decay(gamma: float, hops: int) -> tuple[float, ...]:
-    """Return the coefficients of a walk with exponential decay: cₜ = γᵗ for t up to `hops`."""
-    return tuple(gamma**t for t in range(hops + 1))
-
-
-def _bound(
-    spread: Mapping[str, float], *, gate: Callable[[str], float] | None, prune: float, keep: int | None
-) -> dict[str, float]:
-    """Return at most `keep` gated entries above `prune`. They are sorted by id, which makes sums reproducible."""
-    gated = {node: value * gate(node) for node, value in spread.items()} if gate else spread
-    left = sorted((node, value) for node, value in gated.items() if value > 0 and value >= prune)
+def _bound(spread: Mapping[str, float], *, prune: float, keep: int | None) -> dict[str, float]:
+    """Return at most `keep` entries above `prune`. They are sorted by id, which makes sums reproducible."""
+    left = sorted((node, value) for node, value in spread.items() if value > 0 and value >= prune)
     if keep is not None and len(left) > keep:
         left = sorted(sorted(left, key=itemgetter(1), reverse=True)[:keep])  # stable sort: ties keep the smaller id
     return dict(left)

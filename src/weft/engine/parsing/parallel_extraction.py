@@ -125,7 +125,7 @@ class _Ahead:
         while True:
             is_last = not self._load(items)
             if len(self._unexamined) >= DOCUMENTS_PER_REQUEST or (is_last and self._unexamined):
-                self._offer(self._unexamined)
+                self._submit(self._unexamined)
                 self._unexamined = []
             if not self._pending:
                 return
@@ -153,7 +153,7 @@ class _Ahead:
             self._characters += entry.size
         return True
 
-    def _offer(self, entries: Sequence[_Pending]) -> None:
+    def _submit(self, entries: Sequence[_Pending]) -> None:
         """Let the processes have the new and changed documents of a group, once one of them has started."""
         if self._skipped_groups:
             self._skipped_groups -= 1
