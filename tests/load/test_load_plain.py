@@ -27,7 +27,6 @@ from weft.records import Document, Skipped
         ("only line", "a.txt"),
         ("-----\n\nmore", "a.txt"),
         ("x" * 101 + "\n\nmore", "a.txt"),
-        (".. _`a label`:\n\n====\nPlan\n====\n\nWe ship.", "Plan"),
         (".. comment\n   of two lines\n\n:orphan:\n\nPlan\n----\n\nWe ship.", "Plan"),
         ("..\n\nPlan\n\nWe ship.", "Plan"),
         ("Plan of |version|\n=================\n\n.. |version| replace:: 3.2\n", "Plan of 3.2"),

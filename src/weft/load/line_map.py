@@ -74,16 +74,17 @@ class MarkdownWriter:
         if text := collapse(text):
             self._add(f"{'#' * min(level, 6)} {text}", kind="block", line=line)
 
-    def add_paragraph(self, text: str, *, line: int) -> None:
-        """Add a paragraph; line ends in the text stay."""
+    def add_paragraph(self, text: str, *, line: int, step: int = 0) -> None:
+        """Add a paragraph; line ends in the text stay, and each further line adds `step`."""
         if text := _clean_paragraph(text):
-            self._add(text, kind="block", line=line)
+            self._add_stepped(text, kind="block", line=line, step=step)
 
-    def add_item(self, text: str, *, depth: int, line: int) -> None:
+    def add_item(self, text: str, *, depth: int, line: int, step: int = 0) -> None:
         """Add a list item; the outermost list has depth 0."""
         if text := _clean_paragraph(text):
             indent = "  " * min(depth, MAX_INDENT)
-            self._add(f"{indent}- " + text.replace("\n", f"\n{indent}  "), kind="item", line=line)
+            shown = f"{indent}- " + text.replace("\n", f"\n{indent}  ")
+            self._add_stepped(shown, kind="item", line=line, step=step)
 
     def add_row(self, cells: Sequence[str], *, line: int) -> None:
         """Add a table row as `a | b`; a row of empty cells is omitted."""
@@ -111,6 +112,12 @@ class MarkdownWriter:
     def finish(self) -> tuple[str, list[int]]:
         """Return the Markdown and the source line of each line."""
         return join_numbered(self._pieces)
+
+    def _add_stepped(self, text: str, *, kind: _Kind, line: int, step: int) -> None:
+        first, *rest = text.split("\n") if step else [text]
+        self._add(first, kind=kind, line=line)
+        self._characters += sum(map(len, rest))
+        self._pieces += ((row, line + step * index) for index, row in enumerate(rest, start=1))
 
     def _add(self, text: str, *, kind: _Kind, line: int) -> None:
         if self._last_kind is not None and (kind == "block" or kind != self._last_kind):

@@ -42,6 +42,7 @@ from weft.load.office.pptx import load_pptx
 from weft.load.office.rtf import load_rtf
 from weft.load.office.xlsx import load_xlsx
 from weft.load.papers.bibtex import load_bibtex
+from weft.load.restructuredtext.document import load_rst
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 
@@ -81,6 +82,7 @@ LOADERS: dict[str, Loader] = {
     ".odt": load_odt,
     ".pdf": load_pdf,
     ".pptx": load_pptx,
+    ".rst": load_rst,
     ".rtf": load_rtf,
     ".srt": load_subtitles,
     ".tsv": load_table,

@@ -31,12 +31,17 @@ Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 
 
 class PageLink(NamedTuple):
-    """A link that a loader found in a format whose text does not keep its links."""
+    """A link, or the target of links, that a loader found in a format whose text does not keep them."""
 
     line: int
     """Line of the source."""
     address: str
     label: str = ""
+    kind: str = ""
+    """
+    What the address is: empty for a path, `label` for a label, `name` for a name that some page may define,
+    `target` for a label or name that is defined here; then the text is its title.
+    """
 
 
 class Turn(NamedTuple):
@@ -68,7 +73,7 @@ class Document:
     given: Extraction = field(default_factory=Extraction)
     """Names and relations from an imported graph. Those extracted from the text are added to them."""
     links: tuple[PageLink, ...] = ()
-    """Links of HTML, whose text does not keep them; Markdown and other markup keep theirs in the text."""
+    """Links of HTML and reStructuredText, whose text does not keep them; other markup keeps its links in the text."""
     turns: tuple[Turn, ...] = ()
     """Turns of a conversation, in the order of the text."""
 

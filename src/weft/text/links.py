@@ -97,3 +97,9 @@ def blank_inline_code(line: str) -> str:
             position, index = runs[close][1], close
         index += 1
     return " ".join([*kept, line[position:]])
+
+
+def as_document_address(address: str, *, suffix: str = ".rst") -> str:
+    """Return the address of a document of Sphinx, which has no extension: `guide.v2` is not a file type."""
+    is_complete = address.startswith(("http://", "https://")) or address.endswith((".md", ".rst", suffix))
+    return address if is_complete else f"{address}{suffix}"

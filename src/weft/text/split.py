@@ -11,6 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
 
 from weft.config import SplitOptions
 from weft.records import Chunk, Document
@@ -24,6 +26,14 @@ from weft.text.ids import chunk_id
 from weft.text.markdown.plain import plain_text
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
+
+MIN_MANUAL_TOKENS = 200
+"""
+Minimum chunk size in reStructuredText, whose sections are short: an introduction of two lines below a good title would
+rank above the passage that answers. Measured in docs/decisions/0081-restructuredtext.md.
+"""
+_MANUALS = frozenset({".rst", ".txt"})
+"""Files that are Markdown because they were reStructuredText."""
 
 VERSION = 5
 """Part of every content hash. A new version makes `weft index` split every document again."""
@@ -93,6 +103,9 @@ def _sections(document: Document, options: SplitOptions) -> list[Section]:
     text = document.text
     match document.form:
         case "markdown":
+            if PurePosixPath(document.source).suffix.lower() in _MANUALS:
+                least = max(options.min_tokens, min(MIN_MANUAL_TOKENS, options.max_tokens // 2))
+                options = replace(options, min_tokens=least)
             sections = markdown_sections(text, title=document.title)
         case "code":
             parsed = syntax.read_syntax(document)

@@ -64,6 +64,8 @@ class Anchor:
     """First and last line of the part, as indexes."""
     label: str = ""
     """Explicit id as written, by which other pages may refer to it."""
+    is_name: bool = False
+    """True if the label is a name that the page defines, as `setting:DEBUG`."""
 
 
 def find_anchors(text: str, *, suffix: str) -> list[Anchor]:

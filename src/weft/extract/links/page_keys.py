@@ -10,6 +10,7 @@ Paths are stored from their last part to the first: a prefix of the key is then 
 | `/old-pods/docs/|>` | a redirect: another path of a page |
 | `/#pods/concepts/docs/|pods.md#limits` | the section `Limits` of that page |
 | `/@pod-label/|pods.md` | a label on that page (`.. _pod-label:`) |
+| `/@debug/setting/|pods.md` | a name that the page defines (`.. setting:: DEBUG`) |
 | `/=pod` | the title `Pods`; each page with this title nominates it |
 | `!pods/concepts/|a#limit` | a link to `/concepts/pods/#limits` |
 
@@ -22,6 +23,7 @@ The letter of a link key is its kind, which determines the resolution of its pat
 | `x` | `./`, `https://host/pods` | nothing: it is a whole path |
 | `w` | `[[Pods]]` | the folder of the source, folders above it, any folder; then by name |
 | `l` | `:ref:`, `id:` | labels |
+| `n` | `:setting:`, `:meth:` | names that pages define, of this kind first; it may be a name of another library |
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from urllib.parse import urlsplit
 
 from weft.text.ids import digest
 
-LinkKind: TypeAlias = Literal["r", "a", "x", "w", "l"]
+LinkKind: TypeAlias = Literal["r", "a", "x", "w", "l", "n"]
 
 LINKS_TO = "links_to"
 DESCRIBES = "describes"
@@ -167,6 +169,18 @@ def label_key(label: str, source: str) -> str:
     return f"/@{to_part(label)}/|{file_name(source)}"
 
 
+def name_parts(written: str) -> tuple[str, str]:
+    """Return the kind and the name of `setting:DEBUG` as parts of a path."""
+    kind, _, name = written.partition(":")
+    return to_part(kind), to_part(name.replace("/", "-"))
+
+
+def name_target_key(written: str, source: str) -> str:
+    """Return the key of a name that a page defines, given as `setting:DEBUG`."""
+    kind, name = name_parts(written)
+    return f"/@{name}/{kind}/|{file_name(source)}"
+
+
 def title_key(name: str) -> str:
     """Return the key under which all pages with a title are found, by the key of the title."""
     return f"/={name}"
@@ -224,8 +238,17 @@ def read_link_key(key: str) -> LinkKey:
     return LinkKey(parts, _kind(kind), name, anchor)
 
 
+def written_address(link: LinkKey, *, suffix: str) -> str:
+    """Return the address of a link to a file with an extension, as far as its key tells; a label or name alone."""
+    path = "/".join(link.parts)
+    if link.kind in ("l", "n", "w"):
+        return link.parts[-1] if link.kind != "w" else path
+    is_file = suffix in PAGE_SUFFIXES and path.rpartition("/")[2] not in (ROOT, "..")
+    return f"{'/' if link.kind == 'a' else ''}{path}{suffix if is_file else ''}"
+
+
 def _kind(text: str) -> LinkKind:
-    for kind in ("r", "a", "x", "w"):
+    for kind in ("r", "a", "x", "w", "n"):
         if text == kind:
             return kind
     return "l"

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -29,14 +30,19 @@ from weft.extract.links.page_keys import (
     file_name,
     label_key,
     link_key,
+    name_parts,
+    name_target_key,
     page_key,
     page_parts,
+    read_link_key,
     redirect_key,
     section_key,
     title_key,
     to_part,
     to_parts,
+    written_address,
 )
+from weft.extract.links.page_targets import NAME, TARGET, target_anchors
 from weft.extract.names import name_key
 from weft.extract.sentences import sentence_around, shorten, strip_markup
 from weft.extract.statements import LINK_WEIGHT
@@ -88,31 +94,37 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
     found = [Statements() for _ in chunks]
     if not page or not chunks:
         return found
-    suffix = PurePosixPath(document.source).suffix.lower()
+    suffix = _suffix(document)
     title = strip_markup(document.title[:200]).strip() or file_name(document.source)
     anchors = find_anchors(document.text, suffix=suffix) if suffix != ".txt" or ".. " in document.text else []
     _nominate_page(found[0], document, page=page, title=title, topic=topic)
-    _nominate_sections(found, document, chunks, anchors, page=page, title=title)
+    targets = target_anchors(document, anchors)
+    _nominate_sections(found, document, chunks, [*anchors, *targets], page=page, title=title)
     places = _Places(document, chunks)
     for link in _links(document, suffix=suffix):
-        if link.kind == CODE:
-            if (at := places.find(link)) is not None:
-                _add_code_reference(found[at], link, subject=topic.key or page)
+        if (at := places.find(link)) is None:
             continue
-        target = _read_target(link, source=document.source)
-        if target is not None and (at := places.find(link)) is not None:
-            link = link if link.block or link.sentence else _with_block(link, chunks[at].text)
+        link = link if link.block or link.sentence else _with_block(link, chunks[at].text)
+        if name := _code_name(link):
+            _add_code_reference(found[at], link, name, subject=topic.key or page)
+        for target in _read_targets(link, source=document.source):
             _add_link(found[at], link, target, page=page)
     return found
 
 
-def locate_links(text: str, *, source: str, keys: Collection[str]) -> dict[str, tuple[int, str]]:
+def locate_links(text: str, *, source: str, keys: AbstractSet[str]) -> dict[str, tuple[int, str]]:
     """Return the line (from 0) and the address of the links with these keys in the text of a chunk."""
     found: dict[str, tuple[int, str]] = {}
-    for link in _find_links(text, suffix=PurePosixPath(source).suffix.lower()):
+    suffix = PurePosixPath(source).suffix.lower()
+    for link in _find_links(text, suffix=suffix):
         target = _read_target(link, source=source)
         if target is not None and (key := link_key(target)) in keys:
             found.setdefault(key, (link.line, link.address))
+    lines = text.casefold().split("\n")
+    for key in keys - found.keys():  # the text of other formats shows no addresses
+        target = read_link_key(key)
+        line = next((index for index, line in enumerate(lines) if target.parts[-1] in line), 0)
+        found[key] = (line, written_address(target, suffix=suffix))
     return found
 
 
@@ -122,7 +134,7 @@ def find_urls(document: Document) -> list[str]:
     if not is_page or not (document.links or "://" in document.text):
         return []
     found: dict[str, None] = {}
-    for link in _links(document, suffix=PurePosixPath(document.source).suffix.lower()):
+    for link in _links(document, suffix=_suffix(document)):
         url = read_url(link.address, source=document.source) if not link.is_wiki and link.kind != CODE else ""
         if url:
             found[url] = None
@@ -133,8 +145,13 @@ def find_urls(document: Document) -> list[str]:
 
 def _links(document: Document, *, suffix: str) -> list[Link]:
     if document.links:
-        return [Link(item.line, item.address, item.label, block="") for item in document.links]
-    return _find_links(document.text, suffix=suffix if document.form == "text" else "")
+        return [Link(item.line, item.address, item.label, kind=item.kind) for item in document.links]
+    return _find_links(document.text, suffix=suffix)
+
+
+def _suffix(document: Document) -> str:
+    """Return the extension of the markup of a text; empty for Markdown."""
+    return PurePosixPath(document.source).suffix.lower() if document.form == "text" else ""
 
 
 def _find_links(text: str, *, suffix: str) -> list[Link]:
@@ -156,8 +173,30 @@ def _with_block(link: Link, text: str) -> Link:
     return replace(link, block=text[start : end if end >= 0 else len(text)], offset=at - start)
 
 
-def _read_target(link: Link, *, source: str) -> LinkKey | None:
+def _code_name(link: Link) -> str:
+    """Return the name of source code that a link refers to, or that a directive documents; else an empty text."""
+    kind, _, name = link.address.partition(":")
     if link.kind == CODE:
+        return link.address
+    is_code = kind == "py" and (link.kind == NAME or (link.kind == TARGET and name == link.label))
+    return name if is_code else ""
+
+
+def _read_targets(link: Link, *, source: str) -> Iterator[LinkKey]:
+    """Yield the targets of a link; a link to a member of a class is also one to the class."""
+    if link.kind == NAME:
+        kind, name = name_parts(link.address)
+        if name:
+            yield LinkKey((kind, name), "n")
+        outer = name.rpartition(".")[0]
+        if kind == "py" and outer:
+            yield LinkKey((kind, outer), "n")
+    elif (target := _read_target(link, source=source)) is not None:
+        yield target
+
+
+def _read_target(link: Link, *, source: str) -> LinkKey | None:
+    if link.kind in (CODE, NAME, TARGET):
         return None
     if link.is_wiki:
         page = link_page(link.address)
@@ -183,13 +222,13 @@ def _add_link(statements: Statements, link: Link, target: LinkKey, *, page: str)
     description = shorten(link.sentence or sentence_around(link.block, link.offset, label))
     statements.claim(Claim(source=page, target=key, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
     is_own_name = link.is_wiki and "|" not in link.address  # the file name, which is a name of its page already
-    is_name = not (target.anchor or target.kind == "l" or is_own_name)
+    is_name = not (target.anchor or target.kind in "ln" or is_own_name)
     name = read_label(label, target=target.parts) if is_name else ""
     if name and name_key(name):
         statements.nominate(Nomination(key=name_key(name), name=name, kind="label", alias_of=key))
 
 
-def _add_code_reference(statements: Statements, link: Link, *, subject: str) -> None:
+def _add_code_reference(statements: Statements, link: Link, name: str, *, subject: str) -> None:
     """
     Claim a link from the subject of a page to a definition.
 
@@ -197,7 +236,7 @@ def _add_code_reference(statements: Statements, link: Link, *, subject: str) -> 
     link.
     """
     description = shorten(sentence_around(link.block, link.offset, link.label))
-    target = code_key(link.address)
+    target = code_key(name)
     statements.claim(Claim(source=subject, target=target, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
 
 
@@ -254,7 +293,7 @@ def _nominate_sections(
     title: str,
 ) -> None:
     lines = document.lines
-    has_labels = PurePosixPath(document.source).suffix.lower() in (".rst", ".org", ".adoc", ".asciidoc", ".txt")
+    has_labels = document.form == "text" or bool(document.links)
 
     def to_source(index: int) -> int:
         return index + 1 if lines is None else lines[min(index, len(lines) - 1)] if lines else 1
@@ -273,7 +312,7 @@ def _nominate_sections(
             if len(found[index].nominations) < MAX_CHUNK_SECTIONS:
                 found[index].nominate(Nomination(key=key, name=name, kind="section", about=True))
         if anchor.label and has_labels and to_part(anchor.label):
-            label = label_key(anchor.label, document.source)
+            label = (name_target_key if anchor.is_name else label_key)(anchor.label, document.source)
             found[0].nominate(Nomination(key=label, name=name, kind="page", alias_of=key))
 
 

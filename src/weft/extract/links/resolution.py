@@ -9,6 +9,7 @@ A link from `content/en/docs/guide/intro` (file `intro.md`):
 | `/docs/pods` | below each folder above the page: `docs/pods`, `content/docs/pods`, `content/en/docs/pods` …, |
 | | then any path that ends with `docs/pods`, then the same without `docs` below the folders above the page |
 | `[[Pods]]` | `content/en/docs/guide/pods`, the folders above, then any path that ends with `pods` |
+| ``:setting:`DEBUG` `` | the setting `debug`, then any other name `debug` that a page defines |
 
 The order of indexing does not matter: the result depends on the pages that exist.
 """
@@ -73,6 +74,8 @@ def exact_prefixes(link: LinkKey, source: str) -> list[str]:
             paths = [*near, (*folder[:-1], *link.parts)]
         case "l":
             return [f"/@{link.parts[-1]}/|"]
+        case "n":
+            return [f"/@{link.parts[-1]}/{link.parts[0]}/|", f"/@{link.parts[-1]}/"]
         case _:
             paths = [link.parts]
     return [f"{path_prefix(path)}|" for path in dict.fromkeys(paths) if path]
@@ -149,7 +152,7 @@ def _choose(rows: Sequence[PageRow], source: str, link: LinkKey, *, is_loose: bo
         return None
 
     def rank(row: PageRow) -> tuple[int, int, bool, bool, str]:
-        parts = parts_of_page(row.key)
+        parts = parts_of_page(_page_of(row) if row.key.startswith("/@") else row.key)
         is_redirect = row.alias_of.startswith("/")
         return (
             -same_beginning(own, parts),

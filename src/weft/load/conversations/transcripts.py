@@ -23,6 +23,7 @@ from weft.load.file_reader import LoadError, read_text
 from weft.load.file_types import file_title, user_file_name
 from weft.load.formats.plain import plain_document
 from weft.load.line_map import collapse
+from weft.load.restructuredtext.document import is_rst, rst_document
 from weft.records import Document, to_microseconds
 
 SUBTITLES, TRANSCRIPT = "subtitles", "transcript"
@@ -83,7 +84,9 @@ def load_plain_or_transcript(path: Path, *, source: str, options: LoadOptions) -
     text = read_text(path, options=options)
     lines = text.split("\n")
     if not _is_transcript(lines):
-        yield plain_document(text, source=source)
+        yield (
+            rst_document(text, source=source, options=options) if is_rst(text) else plain_document(text, source=source)
+        )
         return
     conversation = Conversation(source=source, host=TRANSCRIPT, id=source, title=file_title(source))
     yield to_document(_read_turns(lines), conversation)

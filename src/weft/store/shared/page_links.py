@@ -75,12 +75,8 @@ def link_of_origin(origin: str) -> str:
 
 def locate_broken(text: str, *, source: str, start_line: int, keys: Collection[str]) -> list[BrokenLink]:
     """Return broken links of a chunk with line and address; a link that the text does not show is at the first line."""
-    places = locate_links(text, source=source, keys=keys)
-    found = []
-    for key in keys:
-        line, address = places.get(key, (0, "/".join(read_link_key(key).parts)))
-        found.append(BrokenLink(source=source, line=start_line + line, target=address))
-    return found
+    places = locate_links(text, source=source, keys=frozenset(keys))
+    return [BrokenLink(source=source, line=start_line + line, target=address) for line, address in places.values()]
 
 
 def derive_statements(links: Iterable[LinkRow], pages: PageLookup) -> dict[LinkRow, LinkStatements]:

@@ -41,7 +41,8 @@ def _keep_broken(db: Session, namespace: Namespace, rows: Sequence[Row]) -> list
     """
     Return the rows of broken links: source, chunk, first line and key of links without a page.
 
-    A wikilink may lead to a document by its name. A link out of the folder of all documents is not checked.
+    A wikilink may lead to a document by its name, and a name may be one of another library. A link out of the folder of
+    all documents is not checked.
     """
     if not rows:
         return []
@@ -52,4 +53,8 @@ def _keep_broken(db: Session, namespace: Namespace, rows: Sequence[Row]) -> list
     first, last = db.run("source_limits", {"namespace": namespace})[0]
     folder = common_folder(first, last)
     links = [(row, read_link_key(row[3])) for row in rows]
-    return [row for row, link in links if link.name not in defined and not leaves_folder(link, row[0], folder)]
+    return [
+        row
+        for row, link in links
+        if link.kind != "n" and link.name not in defined and not leaves_folder(link, row[0], folder)
+    ]
