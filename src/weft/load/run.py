@@ -34,6 +34,7 @@ from weft.load.formats.pdf import load_pdf
 from weft.load.formats.plain import find_title, load_unknown
 from weft.load.formats.table import load_table
 from weft.load.line_map import shorten
+from weft.load.numbered_records import with_record_number
 from weft.load.office.docx import load_docx
 from weft.load.office.epub import load_epub
 from weft.load.office.ods import load_ods
@@ -152,7 +153,7 @@ def load_text(
         raise InputError(f"no text in {source!r}", hint="pass a text that is not empty")
     if form == "markdown":
         document = parse_markdown(content, source=source, name=source)
-        return _shorten_title(replace(document, title=clean(title)) if title else document)
+        return with_record_number(_shorten_title(replace(document, title=clean(title)) if title else document))
     title = clean(title) or (find_title(content) if form == "text" else "") or source
     return _shorten_title(Document(source=source, title=title, text=content, form=form))
 
@@ -182,7 +183,8 @@ def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Docum
     try:
         for item in loader(found.path, source=found.source, options=options):
             is_empty = False
-            yield _shorten_title(item) if isinstance(item, Document) and not found.is_corpus else item
+            is_page = isinstance(item, Document) and not found.is_corpus
+            yield with_record_number(_shorten_title(item)) if is_page and isinstance(item, Document) else item
         if is_empty:
             raise LoadError("empty")
     except LoadError as error:

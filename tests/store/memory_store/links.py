@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_link_key, read_link_key
-from weft.extract.links.resolution import MAX_CANDIDATES, PageRow, common_folder, leaves_folder
+from weft.extract.links.resolution import MAX_CANDIDATES, PageRow, common_folder, leads_outside
 from weft.records import BrokenLink, Claim, IndexedChunk, Nomination
 from weft.store.shared.page_links import LinkRow, LinkStatements, derive_statements, locate_broken, origin_of
 
@@ -88,7 +88,7 @@ def find_broken_links(
             for row in read_links(item)
             if resolved[chunk.id, row.target].origin != origin_of(row.target)
             and read_link_key(row.target).name not in defined
-            and not leaves_folder(read_link_key(row.target), source, folder)
+            and not leads_outside(read_link_key(row.target), source, folder)
         ]
         found += locate_broken(chunk.text, source=source, start_line=chunk.start_line, keys=keys)
     return sorted(found, key=lambda link: (link.source, link.line, link.target))

@@ -43,6 +43,7 @@ from weft.extract.links.page_keys import (
     written_address,
 )
 from weft.extract.links.page_targets import NAME, TARGET, target_anchors
+from weft.extract.links.record_links import find_record_links
 from weft.extract.names import name_key
 from weft.extract.sentences import sentence_around, shorten, strip_markup
 from weft.extract.statements import LINK_WEIGHT
@@ -100,8 +101,11 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
     _nominate_page(found[0], document, page=page, title=title, topic=topic)
     targets = target_anchors(document, anchors)
     _nominate_sections(found, document, chunks, [*anchors, *targets], page=page, title=title)
-    places = _Places(document, chunks)
+    places = _Places(chunks)
+    own = {link.address for link in document.links if link.kind == TARGET}
     for link in _links(document, suffix=suffix):
+        if link.kind == NAME and link.address in own:
+            continue
         if (at := places.find(link)) is None:
             continue
         link = link if link.block or link.sentence else _with_block(link, chunks[at].text)
@@ -144,9 +148,18 @@ def find_urls(document: Document) -> list[str]:
 
 
 def _links(document: Document, *, suffix: str) -> list[Link]:
-    if document.links:
-        return [Link(item.line, item.address, item.label, kind=item.kind) for item in document.links]
-    return _find_links(document.text, suffix=suffix)
+    """Return the links of a document, by their lines in its source."""
+    given = [Link(item.line, item.address, item.label, kind=item.kind) for item in document.links]
+    written = [*_find_links(document.text, suffix=suffix), *find_record_links(document.text)]
+    return [*given, *(replace(link, line=source_line(document, link.line)) for link in written)]
+
+
+def source_line(document: Document, index: int) -> int:
+    """Return the line in the source of a line of the text, given by its index."""
+    lines = document.lines
+    if lines is None:
+        return index + 1
+    return lines[min(index, len(lines) - 1)] if lines else 1
 
 
 def _suffix(document: Document) -> str:
@@ -251,6 +264,10 @@ def _nominate_page(first: Statements, document: Document, *, page: str, title: s
         first.claim(
             Claim(source=page, target=topic.key, type=DESCRIBES, weight=LINK_WEIGHT, description=shorten(description))
         )
+    for link in document.links:
+        if link.kind == TARGET and link.address.startswith("record:"):
+            key = name_target_key(link.address, document.source)
+            first.nominate(Nomination(key=key, name=title, kind="page", alias_of=page))
     own = page_parts(document.source)
     for parts in list(dict.fromkeys(_other_paths(document, own)))[:MAX_REDIRECTS]:
         if parts != own:
@@ -292,16 +309,12 @@ def _nominate_sections(
     page: str,
     title: str,
 ) -> None:
-    lines = document.lines
     has_labels = document.form == "text" or bool(document.links)
-
-    def to_source(index: int) -> int:
-        return index + 1 if lines is None else lines[min(index, len(lines) - 1)] if lines else 1
 
     starts = [chunk.start_line for chunk in chunks]
     for anchor in anchors:
         key = section_key(page, anchor.id)
-        first, last = to_source(anchor.start), to_source(anchor.end)
+        first, last = source_line(document, anchor.start), source_line(document, anchor.end)
         at = max(0, bisect_left(starts, first + 1) - 1)
         if chunks[at].end_line < first and at + 1 < len(chunks):  # the heading line is not part of a chunk
             at += 1
@@ -322,18 +335,13 @@ def _nominate_sections(
 class _Places:
     """Finds the chunk that contains a link."""
 
-    def __init__(self, document: Document, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
-        self._lines = document.lines
-        self._is_given = bool(document.links)
         self._ends = [chunk.end_line for chunk in chunks]
 
     def find(self, link: Link) -> int | None:
         """Return the index of the chunk; the next one if the line is a heading, which no chunk contains."""
         line = link.line
-        if not self._is_given:
-            lines = self._lines
-            line = line + 1 if lines is None else lines[min(line, len(lines) - 1)] if lines else 1
         at = first = bisect_left(self._ends, line)
         if at >= len(self._chunks):
             return len(self._chunks) - 1

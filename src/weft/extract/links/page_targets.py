@@ -30,7 +30,7 @@ def target_anchors(document: Document, headings: Sequence[Anchor]) -> Iterator[A
     last = len(lines) - 1
     first_names: dict[tuple[int, str], str] = {}
     for link in document.links:
-        if link.kind != TARGET:
+        if link.kind != TARGET or link.address.startswith("record:"):  # a number names the whole page
             continue
         is_name = not link.address.startswith(_LABEL)
         label = link.address if is_name else link.address.removeprefix(_LABEL)

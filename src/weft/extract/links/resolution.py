@@ -95,10 +95,14 @@ def loose_prefixes(link: LinkKey, source: str) -> list[str]:
     return [*([path_prefix(link.parts)] if len(link.parts) > 1 else []), *shortened]
 
 
-def leaves_folder(link: LinkKey, source: str, folder: Sequence[str]) -> bool:
-    """Return True if a relative link in the document `source` leads out of a folder, given by its parts."""
+def leads_outside(link: LinkKey, source: str, folder: Sequence[str]) -> bool:
+    """
+    Return True if a link in the document `source` may lead to something that is not indexed.
+
+    That is a relative link out of a folder, given by its parts, or a name, which may be one of another library.
+    """
     if link.kind != "r":
-        return False
+        return link.kind == "n"
     own = _folder_of(page_parts(source), file_name(source))
     is_above_root = sum(part == ".." for part in link.parts) > len(own)
     return is_above_root or _join(own, link.parts)[: len(folder)] != tuple(folder)

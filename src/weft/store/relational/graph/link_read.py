@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from weft.extract.links.page_keys import read_link_key
-from weft.extract.links.resolution import common_folder, leaves_folder
+from weft.extract.links.resolution import common_folder, leads_outside
 from weft.records import BrokenLink
 from weft.store.relational.graph.graph_mentions import read_texts
 from weft.store.relational.session import Namespace, Row, Session
@@ -53,8 +53,4 @@ def _keep_broken(db: Session, namespace: Namespace, rows: Sequence[Row]) -> list
     first, last = db.run("source_limits", {"namespace": namespace})[0]
     folder = common_folder(first, last)
     links = [(row, read_link_key(row[3])) for row in rows]
-    return [
-        row
-        for row, link in links
-        if link.kind != "n" and link.name not in defined and not leaves_folder(link, row[0], folder)
-    ]
+    return [row for row, link in links if link.name not in defined and not leads_outside(link, row[0], folder)]
