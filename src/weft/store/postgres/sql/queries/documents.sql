@@ -64,10 +64,6 @@ WHERE namespace = :namespace;
 -- name: list_namespaces
 SELECT namespace FROM weft.namespace ORDER BY namespace;
 
--- name: has_content
-SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
-    OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
-
 -- name: all_namespaces
 SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespace;
 

@@ -3,6 +3,10 @@
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
 
+-- name: has_content
+SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
+    OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
+
 -- name: delete_document
 DELETE FROM weft.document WHERE namespace = :namespace AND number = :document;
 
