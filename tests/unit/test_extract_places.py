@@ -171,3 +171,54 @@ def test_names_of_examples_are_no_entities_in_technical_texts():
     assert names(extract(text), "phrase", "identifier") == ["storageClassName", "Redis Labs"]
     assert "Bob" in names(extract("We saw Bob at Redis Labs."), "phrase")
     assert names(extract("We use `x` with [[Bob]]."), "link") == ["Bob"]
+
+
+# ── pages of a user interface, records ──────────────────────────────────────────────────────────
+
+
+def test_bold_labels_of_an_instruction_are_controls():
+    """Elsewhere a bold name is a name."""
+    text = "1. Select **Done Button**, then **Site Options**.\n2. Click the **Change View** menu of Redis Labs."
+    assert names(extract(text), "phrase") == ["Redis Labs"]
+    assert names(extract("The **Change View** menu of Redis Labs."), "phrase") == ["Change View", "Redis Labs"]
+    assert names(extract("点击 **Site Options** 保存。"), "phrase") == []
+
+
+def test_a_word_that_a_page_also_writes_in_lower_case_is_no_name():
+    """Code and names of several words do not count, and neither do other forms of text."""
+    text = "Enter a Password for Redis. Each password of Docker Hub counts.\n\n    docker redis hub\n\nUse `redis`."
+    assert names(extract(text), "phrase") == ["Redis", "Docker Hub"]
+    assert "Password" in names(extract(text.replace("`", ""), form="text"), "phrase")
+
+
+@pytest.mark.parametrize(
+    "text, defined",
+    [
+        ("- `acc` is the accumulated value so far.", []),
+        ("- `precision` is the number of decimal places.", []),
+        ("`kubectl` is a tool for clusters.", ["kubectl"]),
+    ],
+)
+def test_a_lower_case_word_of_code_is_defined_only_with_a_known_type(text, defined):
+    """Documentation describes parameters like things."""
+    assert names(extract(text, title="Notes"), "definition") == defined
+
+
+def test_embedded_files_are_no_names():
+    """`![[shot.png]]` shows a picture."""
+    assert names(extract("See ![[web-shot.png]], [[notes.pdf]] and [[Redis]]."), "link") == ["notes.pdf", "Redis"]
+
+
+@pytest.mark.parametrize(
+    "text, title, topic",
+    [
+        ("name: Ada Byron\ntitle: Lead Engineer\ncompany: Analytical Works\n", "Lead Engineer", "Ada Byron"),
+        ("title: The Mill\nyear: 1901\n", "The Mill", "The Mill"),
+        ("name: Mill\ntitle: Other\n", "The Mill", "The Mill"),
+    ],
+)
+def test_a_record_is_named_by_its_name(text, title, topic):
+    """The title of a person is an occupation."""
+    document = Document(source="team.json#1", title=title, text=text, form="text")
+    chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(), start_line=1, end_line=3, text=text)
+    assert names(RuleExtractor().extract(document, [chunk])[0], "title") == [topic]

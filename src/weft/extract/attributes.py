@@ -34,6 +34,9 @@ MAX_VALUES = 200
 MAX_FIELD_CHARACTERS = 2000
 """Maximum number of characters read per field."""
 
+MAX_RECORD_LINES = 40
+"""Lines of a record in which its name is looked for."""
+
 ALIASES = ("aliases", "alias", "also_known_as", "aka")
 TYPES = ("type", "kind", "category")
 NAMES = ("name", "title", "key", "id")
@@ -87,6 +90,16 @@ def read_metadata(metadata: Metadata) -> list[Field]:
         if field in FIELDS and not is_author_of_page:
             found += (Field("", FIELDS[field], name) for name in read_values(field, value))
     return found
+
+
+def record_name(text: str, *, title: str) -> str:
+    """Return the name of a record whose title is another field, such as the occupation of a person; else empty."""
+    fields: dict[str, str] = {}
+    for line in text[:MAX_FIELD_CHARACTERS].split("\n")[:MAX_RECORD_LINES]:
+        if (match := _LINE.match(line)) and not match["place"]:
+            fields.setdefault(field_name(match["field"]), match["value"].strip())
+    name = fields.get("name", "")
+    return name if fields.get("title") == title != name and is_usable(name) and _is_short(name) else ""
 
 
 def read_aliases(metadata: Metadata) -> list[str]:

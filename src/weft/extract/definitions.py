@@ -210,7 +210,7 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
             head, before = (folded if is_noun else head), folded
             if plural and singular(folded) != folded:  # `switches read by services`
                 break
-    if head in _ADJECTIVES:
+    if head in _ADJECTIVES or (head.startswith("place") and "decimal" in (word.lower() for word in words)):
         return ""
     if head in _EMPTY or head in DEMONYMS or head in STARTERS or not head.replace("-", "").isalpha():
         return ""

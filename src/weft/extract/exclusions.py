@@ -9,14 +9,19 @@ Names in a text that are no entities: code words, labels, placeholders, variable
 | `the so-called "happy path"` | a quoted text in lower case |
 | `Bob`, `` `do_something` ``, `` `cityId` `` in a text with code | names of examples |
 | `` `todoId` `` beside a code block with `const todoId = …` | a variable of an example |
+| `Click **New password**, then **Done**.` | `New password`, `Done`: labels of a user interface |
+| `Password` in a page with `password` | a common word |
 | `T_1`, `100Mi`, `a=b` | symbols, quantities, expressions |
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
+from weft.extract.entity_types import entity_type
 from weft.extract.lexicon import CODE_WORDS, PARAMETERS, word_set
+from weft.extract.links.addresses import is_file
 from weft.extract.names import name_key
 from weft.extract.phrases import Name
 from weft.extract.sentences import Sentence
@@ -34,6 +39,13 @@ _DECLARED = re.compile(
     r"|\bfor\s+([a-z_]\w*)\s+in\b",
     re.MULTILINE,
 )
+_INSTRUCTION = re.compile(
+    r"\b(?:click|double-click|right-click|select|choose|tap|press|toggle|scroll|drag)(?=[ \u00a0])|点击|单击|选择",
+    re.IGNORECASE,
+)
+_LOWER_WORD = re.compile(r"(?<![\w`./@#-])[a-z]{3,}(?![\w`])")
+MAX_WORDS_CHARACTERS = 400_000
+"""Characters of a page in which common words are looked for."""
 _IMPORTANT = ("image", "link", "strong", "wikilink")
 _NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
 _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
@@ -62,7 +74,7 @@ _LICENCES = re.compile(
 def is_excluded(name: Name, sentence: Sentence) -> bool:
     """Return True if a name in a sentence is no entity, by its spelling or position."""
     if name.kind == "link":
-        return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS
+        return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS or is_file(name.text)
     is_code = name.kind == "identifier" and (is_plain_code(name.text) or _EXAMPLE.match(name.text))
     if is_noise(name.text) or is_code:
         return True
@@ -72,12 +84,26 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
         and _is_stressed(name.text)
     ):
         return True
-    return name.kind in ("phrase", "quoted", "term") and (_is_label(name, sentence) or _is_placeholder(name, sentence))
+    return name.kind in ("phrase", "quoted", "term") and (
+        _is_label(name, sentence) or _is_placeholder(name, sentence) or _is_control(name, sentence)
+    )
 
 
 def is_example(name: Name) -> bool:
     """Return True if a single capitalised word of a technical text is a name that examples use: `Bob`, `Acme`."""
     return name.kind in ("phrase", "quoted") and name.text.lower() in _EXAMPLE_PERSONS
+
+
+def common_words(page: Page) -> frozenset[str]:
+    """Return the words in lower case in the text of a page, without code."""
+    text = "\n".join(page.prose_lines())[:MAX_WORDS_CHARACTERS]
+    return frozenset(_LOWER_WORD.findall(text))
+
+
+def is_common_word(name: Name, words: Collection[str]) -> bool:
+    """Return True if a capitalised word is also one of `words`, or its plural: `Password` in a page with `password`."""
+    text = name.text
+    return name.kind == "phrase" and text.istitle() and text.isalpha() and text.lower() in words
 
 
 def is_noise(name: str) -> bool:
@@ -96,7 +122,8 @@ def is_plain_code(name: str) -> bool:
 
 def is_parameter(name: str, type: str) -> bool:
     """Return True if a definition describes a parameter: `identifier is a string …`."""
-    return is_noise(name) or (is_plain_code(name) and name[:1].islower() and (not type or type in _DATA_TYPES))
+    kind = entity_type(type) if type else ""
+    return is_noise(name) or (is_plain_code(name) and name[:1].islower() and (not kind or kind in _DATA_TYPES))
 
 
 def is_licence(source: str) -> bool:
@@ -141,6 +168,12 @@ def _is_label(name: Name, sentence: Sentence) -> bool:
     if mark and name.end <= mark.end:
         return mark.name.rstrip().endswith((":", "：", ".")) or _LABEL_END.match(sentence.text, mark.end) is not None
     return name.start == 0 and sentence.text[name.end : name.end + 1] in (":", "：")
+
+
+def _is_control(name: Name, sentence: Sentence) -> bool:
+    """Return True if a name is the bold label of a control in an instruction: `Click **Done**`."""
+    is_bold = any(mark.kind == "strong" and mark.start < name.end and name.start < mark.end for mark in sentence.marks)
+    return is_bold and _INSTRUCTION.search(sentence.text) is not None
 
 
 def _is_placeholder(name: Name, sentence: Sentence) -> bool:

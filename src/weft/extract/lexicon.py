@@ -143,7 +143,7 @@ LABELS = word_set(
     "prerequisites prerequisite objectives assumptions constraints implications considerations pros cons positives "
     "negatives rationale caveats limitations troubleshooting next see tl;dr template title heading subheading "
     "proposed accepted rejected deprecated superseded draft pending approved placeholder 背景 决定 结果 "
-    "步骤 影响 代价 后续 概述 总结 简介 说明 目录 参考 附录 联系 时间线 根本原因 备选方案 处理步骤 收尾"
+    "步骤 影响 代价 后续 概述 总结 简介 说明 目录 参考 附录 联系 时间线 根本原因 备选方案 处理步骤 收尾 下一步 上一步"
 )
 """Headings and labels that occur in many documents."""
 

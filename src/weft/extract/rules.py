@@ -26,6 +26,7 @@ from weft.extract.attributes import (
     read_metadata,
     read_row,
     read_type,
+    record_name,
 )
 from weft.extract.chinese.definitions import find_other_names_at
 from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name
@@ -44,7 +45,9 @@ from weft.extract.definitions import (
 )
 from weft.extract.entity_types import entity_type
 from weft.extract.exclusions import (
+    common_words,
     declared_keys,
+    is_common_word,
     is_example,
     is_excluded,
     is_licence,
@@ -180,6 +183,8 @@ class _Reader:
     """Keys of the title, the link targets and the field values of the document."""
     declared: frozenset[str] = field(init=False)
     """Keys of the variables that the code blocks of the document declare."""
+    words: frozenset[str] = field(init=False)
+    """Words of a Markdown document in lower case."""
     has_code: bool = field(init=False)
     """True if the text has code."""
     marked: str = field(init=False)
@@ -193,6 +198,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         title = squeeze(strip_markup(self.document.title[:400]))
+        if "#" in self.document.source and self.document.form in ("text", "table"):
+            title = record_name(self.document.text, title=title) or title
         self.is_page = self.document.form in ("markdown", "text") and bool(page_parts(self.document.source))
         is_id = self.document.source.endswith(f"#{title}")  # a record without a title has its id as title
         is_line = _LINE_TITLE.search(title) is not None
@@ -203,6 +210,7 @@ class _Reader:
         self.has_code = "`" in self.document.text
         is_markdown = self.document.form == "markdown"
         self.declared = declared_keys(parse(self.document.text)) if is_markdown else frozenset()
+        self.words = common_words(parse(self.document.text)) if is_markdown else frozenset()
         is_chinese_page = is_markdown and has_han(self.document.text[:2000])
         self.marked = marked_text(parse(self.document.text)) if is_chinese_page else ""
         links = metadata.get("links")
@@ -431,7 +439,7 @@ class _Reader:
         name, key = found, name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
-        is_passing = is_passing or (self.has_code and is_example(name))
+        is_passing = is_passing or (self.has_code and is_example(name)) or is_common_word(name, self.words)
         if key in (self.topic.key, self.topic.bare_key) or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
