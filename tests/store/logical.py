@@ -6,6 +6,7 @@ from collections import Counter
 import apsw
 import numpy as np
 import psycopg
+from postgres import bind
 
 from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
 from weft.store.shared.twelve_bits import unpack_twelve
@@ -170,5 +171,5 @@ class _Postgres:
     def _bound(self):
         """Yield the namespaces, each while row security shows it."""
         for space in self._spaces:
-            self.db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [space])
+            bind(self.db, space)
             yield space

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from weft.store.postgres import schema
@@ -55,7 +56,7 @@ def restart(server, mode):
 
 
 @contextmanager
-def new_database(dsn, name, *, partitions=PARTITIONS, tables=True):
+def new_database(dsn, name, *, partitions=PARTITIONS, tables=True, pgvector=True):
     """
     Give the DSN of a new database with our tables, and drop it afterwards.
 
@@ -70,7 +71,8 @@ def new_database(dsn, name, *, partitions=PARTITIONS, tables=True):
         if IS_CITUS:
             with psycopg.connect(node, dbname=name, autocommit=True) as db:
                 db.execute("CREATE EXTENSION IF NOT EXISTS citus")
-                db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                if pgvector:
+                    db.execute("CREATE EXTENSION IF NOT EXISTS vector")
     mine = make_conninfo(dsn, dbname=name)
     if tables:
         with psycopg.connect(mine, autocommit=True) as db:
@@ -121,6 +123,13 @@ ORDINARY = (
 """What a role needs to read and write, as documented."""
 
 
+def bind(db, namespace):
+    """Bind the rest of a transaction to a namespace. Settings reach the nodes of Citus only as text."""
+    if IS_CITUS:
+        db.execute("SET LOCAL citus.propagate_set_commands = 'local'")
+    db.execute(sql.SQL("SET LOCAL weft.namespace = {}").format(sql.Literal(namespace)))
+
+
 def end_others(dsn):
     """End every other connection to the database, as a failing server or a firewall would."""
     with psycopg.connect(dsn, autocommit=True) as db:
@@ -132,8 +141,9 @@ def empty(dsn):
     """Remove everything from a database but its tables."""
     with psycopg.connect(dsn, autocommit=True) as db:
         for (name,) in db.execute("SELECT namespace FROM weft.namespace").fetchall():
-            db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [name])
-            db.execute("DELETE FROM weft.namespace WHERE namespace = %s", [name])
+            with db.transaction():
+                bind(db, name)
+                db.execute("DELETE FROM weft.namespace WHERE namespace = %s", [name])
         db.execute("DELETE FROM weft.api_key")
 
 

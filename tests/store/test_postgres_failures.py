@@ -84,7 +84,10 @@ def test_no_such_database(postgres_server):
 def test_a_role_that_may_not_create_the_extension_gets_a_hint(postgres_server):
     """An empty database without pgvector."""
     name = f"weft_bare_{uuid.uuid4().hex[:8]}"
-    with postgres.new_database(postgres_server, name, tables=False) as dsn, postgres.new_role(dsn) as role:
+    with (
+        postgres.new_database(postgres_server, name, tables=False, pgvector=False) as dsn,
+        postgres.new_role(dsn) as role,
+    ):
         error = refused(role)
 
     assert isinstance(error, StoreUnavailable)
@@ -105,7 +108,7 @@ def test_a_server_without_pgvector_is_refused(postgres_server):
     """The extension is not merely missing in the database: the server has none."""
     name = f"weft_bare_{uuid.uuid4().hex[:8]}"
     with (
-        postgres.new_database(postgres_server, name, tables=False) as dsn,
+        postgres.new_database(postgres_server, name, tables=False, pgvector=False) as dsn,
         WithoutPgvector.connect(dsn, autocommit=True) as db,
         pytest.raises(StoreUnavailable, match="no pgvector installed") as caught,
     ):
@@ -158,8 +161,15 @@ def test_a_read_only_server_answers_and_refuses_writes(postgres_dsn, store):
 
 @pytest.mark.parametrize(
     "setting, said",
-    [("statement_timeout=3000", "took too long"), ("lock_timeout=100", "is busy")],
-    ids=["slow", "busy"],
+    [
+        pytest.param("statement_timeout=3000", "took too long", id="slow"),
+        pytest.param(
+            "lock_timeout=100",
+            "is busy",
+            id="busy",
+            marks=pytest.mark.skipif(postgres.IS_CITUS, reason="`lock_timeout` does not reach the nodes"),
+        ),
+    ],
 )
 def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said):
     """A writer waits for another one longer than the server allows."""

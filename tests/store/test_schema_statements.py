@@ -73,7 +73,7 @@ def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres_server):
     name = f"weft_owned_{uuid.uuid4().hex[:8]}"
     with postgres.new_database(postgres_server, name, tables=False) as dsn:
         with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute("CREATE EXTENSION vector")
+            db.execute("CREATE EXTENSION IF NOT EXISTS vector")
         with postgres.new_role(dsn, name=f"{postgres.ROLE}_maker", grants=[f"CREATE ON DATABASE {name}"]) as owner:
             with Statements.connect(owner, autocommit=True) as db:
                 assert schema.create(db, where="here")
