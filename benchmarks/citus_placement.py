@@ -1,11 +1,11 @@
 """
 How evenly does Citus spread namespaces over nodes?
 
-Simulates the placement with the hash of the server: 32 shards are equal ranges of `hashtext`, given to the nodes in turn.
+Simulates the placement with the hash of the server: 32 shards are equal ranges of hashes, given to nodes in turn.
 
     python benchmarks/citus_placement.py --dsn postgresql://…
 
-Any PostgreSQL server will do; Citus hashes text with `hashtext` too (`worker_hash`), which is compared if it is installed.
+Any PostgreSQL server will do: `worker_hash` of Citus, which is used if it is there, is `hashtext`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def main() -> None:
             least, most = min(counts.values()), max(counts.values())
             print(f"| {nodes} | {least} to {most} | {most * nodes / len(tenants):.2f} |")
         print(f"\na corpus divided into k namespaces of one size, mean of {DRAWS} corpora\n")
-        print("| k | nodes | nodes with a part | share of the fullest node | if even |\n| --- | --- | --- | --- | --- |")
+        print(
+            "| k | nodes | nodes with a part | share of the fullest node | if even |\n| --- | --- | --- | --- | --- |"
+        )
         for parts in (4, 8, 16, 32, 64):
             report_parts(db, parts)
 
