@@ -37,6 +37,7 @@ STARTING = {
 """Verbs that start processes or import most, with arguments."""
 
 OTHERS = {
+    "ask": [QUESTION],
     "estimate": ["notes"],
     "list": [],
     "get": ["notes/n0.md"],

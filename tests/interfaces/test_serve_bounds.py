@@ -28,6 +28,7 @@ BOUNDED = {
     ("GET", "/links/broken"): "limit",
     ("POST", "/query"): "top_k",
     ("POST", "/search"): "top_k",
+    ("POST", "/answer"): "top_k",
     ("POST", "/facts"): ASKED,
     ("POST", "/documents"): ASKED,
     ("POST", "/documents/upload"): SET,

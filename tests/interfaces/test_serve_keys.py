@@ -55,6 +55,7 @@ def requests(kept):
     return {
         ("POST", "/query"): ("/query", question, False),
         ("POST", "/search"): ("/search", question, False),
+        ("POST", "/answer"): ("/answer", {"json": {"query": f"{SECRET} vault", "gate": False}}, False),
         ("GET", "/documents"): ("/documents", {}, False),
         ("GET", "/documents/{id}"): (f"/documents/{document}", {}, False),
         ("POST", "/documents"): ("/documents", {"json": {"documents": [{"text": "x", "source": "x"}]}}, True),
