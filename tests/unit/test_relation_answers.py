@@ -105,6 +105,29 @@ def test_chains_are_followed_if_the_question_asks_for_them(engine):
     assert set(paths) >= {"Redis Cluster", "Session Store", "Jasper Billing", "Auth Service"}
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is Jasper Billing connected to?", {"Redis Cluster"}),
+        ("What is related to Jasper Billing?", {"Redis Cluster"}),
+        ("Which pages are connected to Jasper Billing?", {"Redis Cluster"}),
+        ("与身份团队相关的有哪些？", {"登录服务"}),
+    ],
+)
+def test_all_relations_of_one_thing_are_an_answer(engine, question, expected):
+    assert set(things(engine, question)) == expected
+
+
+def test_chains_lead_over_all_relations(engine):
+    """Direct things first; each has its path."""
+    answer = engine.query("What is Jasper Billing connected to, directly or indirectly?").relations
+    hops = {item.name: len(item.path) for item in answer.items}
+    assert hops["Redis Cluster"] == 1
+    assert hops["Session Store"] == hops["Block Storage"] == 2
+    assert hops["Auth Service"] == 3
+    assert "Ochre Ledger" not in hops
+
+
 def test_a_cycle_ends(engine):
     """Pages that link to each other are listed once."""
     names = things(engine, "Which pages link directly or indirectly to Auth Service?")

@@ -10,6 +10,7 @@ Grammar of questions about relations: the relation types, from the named thing, 
 | `Who is the owner of Auth Service?`, `Auth Service 的负责人是谁` | `owned_by`, … | Auth Service |
 | `哪些服务依赖会话存储` | `depended_on_by`, … | 会话存储 |
 | `How are Redis and Kafka connected?` | all | Redis, Kafka |
+| `What is Redis connected to, directly or indirectly?` | all; indirect | Redis |
 | `how does the parser call its backend?` | none: no form of this table | |
 
 The whole question must have a form. A form is a frame around verbs or nouns of `relation_types`. A question may have
@@ -88,6 +89,22 @@ _BETWEEN = tuple(
         ("(?:is|are) ", " and ", f" {_RELATED}"),
     )
 )
+_ANY = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?:what|who|which(?: [\w-]+){{1,3}}) (?:is|are|was|were) {_RELATED} (?:to|with) (?P<name>.+)",
+        rf"(?:what|who|which(?: [\w-]+){{1,3}}) (?:is|are|was|were) (?P<name>.+) {_RELATED} (?:to|with)",
+        r"(?:what|which(?: [\w-]+){1,3}) (?:can be reached|(?:is|are) reachable) from (?P<name>.+)",
+    )
+)
+"""Questions for everything that a relation joins with a thing. `reached` asks for chains."""
+_ANY_CHINESE = tuple(
+    re.compile(form)
+    for form in (
+        "(?:哪些|什么)[^与和跟]{0,8}(?:与|和|跟)(?P<name>.+?)(?:相连|相关|有关|关联|有联系|相关联)",
+        "(?:与|和|跟)(?P<name>.+?)(?:相连|相关|有关|关联|有联系|相关联)的.{0,8}(?:有哪些|是什么|有什么)",
+    )
+)
 _THING = re.compile(
     r"(?:the |an? |our )?"
     r"(?:(?:pages?|notes?|documents?|files?|modules?|packages?|class(?:es)?|functions?|methods?|services?) )?",
@@ -122,13 +139,22 @@ def read_relation(text: str) -> tuple[RelationQuestion, ...]:
     plain, indirect_chinese = _INDIRECT_CHINESE.subn("", plain)
     plain = _TAIL.sub("", plain).strip(" ,")
     has_cjk = re.search(f"[{CJK}]", plain)
-    found = _read_chinese(plain) if has_cjk else _read_english(plain)
+    found = (*_read_any(plain), *(_read_chinese(plain) if has_cjk else _read_english(plain)))
+    indirect += "reach" in plain
     readings = (
         reading
         for reading in found
         if all(names and len(names[0].split()) <= MAX_NAME_WORDS for names in reading.names)
     )
     return tuple(dict.fromkeys(reading._replace(indirect=bool(indirect or indirect_chinese)) for reading in readings))
+
+
+def _read_any(text: str) -> Iterator[RelationQuestion]:
+    """Yield the reading of `what is X connected to`, `与X相关的有哪些`: all relations of one thing."""
+    for form in (*_ANY, *_ANY_CHINESE):
+        if match := form.fullmatch(text):
+            yield RelationQuestion(names=(_spellings(match["name"]),))
+            return
 
 
 def _reading(types: Sequence[str], name: str) -> RelationQuestion:

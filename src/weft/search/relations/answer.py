@@ -92,7 +92,7 @@ def _list(
     names = tuple(entity.name for entity in entities[:1])
     offset = max(0, search.options.relations_offset)
     items = _read_items(found[offset : offset + MAX_LISTED], relations, search)
-    note = "" if found else NOTHING.format(reading.types[0].replace("_", " "), names[0])
+    note = "" if found else NOTHING.format((*reading.types, "related to")[0].replace("_", " "), names[0])
     listed = tuple(items)
     return RelationAnswer(names=names, types=reading.types, items=listed, total=len(found), offset=offset, note=note)
 
@@ -128,9 +128,9 @@ def _edges(
             (relation.source_id, type, relation.target_id),
             (relation.target_id, inverse(type), relation.source_id),
         ):
-            if start in starts and seen_as in places:
+            if start in starts and (seen_as in places or not places):
                 edges.append((start, seen_as, relation, other))
-    return sorted(edges, key=lambda edge: (places[edge[1]], -edge[2].weight, edge[3]))
+    return sorted(edges, key=lambda edge: (places.get(edge[1], 0), -edge[2].weight, edge[3]))
 
 
 # ── connections ─────────────────────────────────────────────────────────────────────────────────
