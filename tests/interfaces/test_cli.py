@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,48 @@ def test_only_prune_deletes_documents_of_deleted_files(weft, notes):
     assert weft("index", "notes", "--json").json["pruned"] == 0
     assert weft("index", "notes", "--prune", "--json").json["pruned"] == 1
     assert weft("query", "密钥", expect=3)
+
+
+def test_prune_of_a_deleted_folder_names_the_command_that_deletes_its_documents(weft, notes):
+    """A folder that is not mounted looks the same, so nothing is deleted."""
+    weft("index", "notes", "-q")
+    shutil.rmtree(notes)
+    refused = weft("index", "notes", "--prune", expect=1)
+
+    assert "file or folder not found" in refused.err
+    assert "to delete 3 documents of it, run `weft delete notes`" in refused.err
+    assert len(weft("list", "--json").json) == 3
+    assert "run `weft delete" not in weft("index", "elsewhere", "--prune", expect=1).err
+
+
+def test_a_store_that_nobody_may_write_answers_questions(weft, notes, tmp_path):
+    """Also to root, who may write any file; nothing appears beside it, and a write is refused."""
+    weft("index", "notes", "-q")
+    folder = tmp_path / "image"
+    folder.mkdir()
+    weft("backup", str(folder / "weft.db"))
+    (folder / "weft.db").chmod(0o444)
+    folder.chmod(0o555)
+    try:
+        asked = weft("query", "which tokens does the auth service issue?", "--db", str(folder / "weft.db"))
+        assert "JWT" in asked.out
+        assert weft("stats", "--json", "--db", str(folder / "weft.db")).json["documents"] == 3
+        (notes / "more.md").write_text("# More\n")
+        refused = weft("index", "notes", "--db", str(folder / "weft.db"), expect=1)
+        assert "cannot write" in refused.err
+        assert [path.name for path in folder.iterdir()] == ["weft.db"]
+    finally:
+        folder.chmod(0o755)
+
+
+def test_an_estimate_has_minutes_and_leaves_files_out(weft, notes):
+    """The minutes follow from texts that the local embedder embeds; nothing is written."""
+    whole = weft("estimate", "notes", "--json").json
+    part = weft("estimate", "notes", "--exclude", "*.md", "--json").json
+
+    assert whole["embedder"]["minutes"] >= 0
+    assert part["documents"] < whole["documents"]
+    assert "embedding minutes: about" in weft("estimate", "notes").out
 
 
 def test_prune_checks_the_disk_not_the_filter(weft, notes):

@@ -128,6 +128,23 @@ def test_a_zipped_slack_export_is_read_like_the_unpacked_one(load: Load, tmp_pat
     assert (other.source, other.reason) == ("tables.zip", "binary")
 
 
+def test_the_lists_of_a_slack_folder_are_no_documents(load: Load, tmp_path: Path) -> None:
+    """As in the zip file. A file of that name elsewhere is JSON."""
+    (tmp_path / "general").mkdir()
+    (tmp_path / "general" / "2026-03-02.json").write_text(json.dumps(SLACK))
+    for name in ("users", "channels", "dms"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(USERS))
+    (tmp_path / "general" / "users.json").write_text(json.dumps(USERS))
+
+    found = load()
+
+    documents = [item.source for item in found if isinstance(item, Document)]
+    assert documents == ["general/2026-03-02.json", "general/users.json#U1", "general/users.json#U2"]
+    assert {(item.source, item.reason) for item in found if isinstance(item, Skipped)} == {
+        (f"{name}.json", "ignored") for name in ("users", "channels", "dms")
+    }
+
+
 def test_a_discord_channel_is_one_conversation(load: Load, tmp_path: Path) -> None:
     """The file of DiscordChatExporter, and the folder of the data package."""
     (tmp_path / "a.json").write_text(json.dumps(DISCORD))

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from making import ask
 
-from weft.admin.calibrate import MAX_GROWTH, MIN_PROBES, calibrate, describe
+from weft.admin.calibrate import MIN_PROBES, calibrate
+from weft.admin.calibration_state import MAX_GROWTH, describe
 from weft.engine.opening.open_engine import open_engine
 from weft.errors import InputError, ModelUnavailable, SchemaMismatch
 from weft.rank.gate import KEYWORD_ALONE, shipped_calibration

@@ -46,9 +46,6 @@ WORDS_RIDGE = 0.02
 WORDING = 0.7
 """Word overlap of a real question with its answer, divided by that of a probe. Measured on five open datasets."""
 
-MAX_GROWTH = 2
-"""Growth factor of the chunk count after which a calibration is outdated: more chunks have more high cosines."""
-
 EMBED_PROBES = 32
 """Number of probes per call of the embedder."""
 
@@ -134,15 +131,6 @@ def calibrate(
         shipped=_judge(used, before),
         fitted=replace(judgement, calibration=fitted),
     )
-
-
-def describe(calibration: Calibration | None, *, chunks: int) -> tuple[str, bool]:
-    """Return a description of a calibration, and True if it is outdated."""
-    if calibration is None:
-        return "shipped with the embedder", False
-    detail = f"fitted to {calibration.probes:,} probes, area {calibration.area:.3f}"
-    outgrown = chunks > MAX_GROWTH * calibration.chunks
-    return detail + (f", with {calibration.chunks:,} chunks at that time" if outgrown else ""), outgrown
 
 
 # ── probes ──────────────────────────────────────────────────────────────────────────────────────

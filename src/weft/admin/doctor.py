@@ -12,7 +12,7 @@ from typing import Literal
 
 import apsw
 
-from weft.admin.calibrate import describe
+from weft.admin.calibration_state import describe
 from weft.admin.tables import find_schema
 from weft.choices import KEYWORD, VECTOR
 from weft.config import Settings, is_missing, is_server, shown

@@ -13,7 +13,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Index": {
         "index": ("weft.cli.index.index:index", "Index files, folders or standard input."),
         "worker": ("weft.cli.index.worker:worker", "Index documents queued by `weft index --workers`."),
-        "estimate": ("weft.cli.index.estimate:estimate", "Estimate the cost of indexing."),
+        "estimate": ("weft.cli.index.estimate:estimate", "Estimate the cost and the time of indexing."),
         "reembed": ("weft.cli.index.reembed:reembed", "Re-embed all chunks with another embedder."),
         "list": ("weft.cli.index.documents:list_documents", "List documents by source."),
         "get": ("weft.cli.index.documents:get", "Print a document or a chunk."),

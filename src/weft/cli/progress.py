@@ -78,10 +78,11 @@ class CountBar:
             self._set_total(None)
         self._show()
 
-    def update(self, done: int, *, total: int | None) -> None:
-        """Set the number of finished steps and the known total. A step is also one unit of the rate."""
+    def update(self, done: int, *, total: int | None, extra: int | None = None) -> None:
+        """Set the number of finished steps, the known total, and the units of the rate: one per step by default."""
         with self._lock:  # planning and embedding report from two threads
-            self._done = self._extra = done
+            self._done = max(self._done, done)
+            self._extra = done if extra is None else extra
             self._set_total(total)
             self._show()
 

@@ -15,8 +15,8 @@ def usage_line(usage: Usage) -> str:
     """Return the calls, tokens and cost of a language model in one line."""
     share = usage.cached / max(1, usage.calls + usage.cached)
     cost = "unknown price" if usage.unpriced else f"${usage.cost:.4f}"
-    line = f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out, {cost}, "
-    line += f"{usage.seconds:.1f} s; {usage.cached:,} chunks from the cache ({share:.0%})"
+    line = f"{counted(usage.calls, 'call')}, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out, {cost}, "
+    line += f"{usage.seconds:.1f} s; {counted(usage.cached, 'chunk')} from the cache ({share:.0%})"
     return line + _failures(usage)
 
 
@@ -27,7 +27,7 @@ def embedding_line(usage: Usage, *, is_dry: bool = False) -> str:
     about = "about " if is_dry else ""
     cost = "unknown price, set models.prices" if usage.unpriced else f"{about}${usage.cost:.4f}"
     estimated = "about " if usage.guessed else ""
-    line = f"{usage.calls:,} requests, {estimated}{usage.tokens_in:,} tokens, {cost}"
+    line = f"{counted(usage.calls, 'request')}, {estimated}{usage.tokens_in:,} tokens, {cost}"
     line += "" if is_dry else f", {usage.seconds:.1f} s"
     line += " (tokens are estimated, the endpoint does not report them)" if usage.guessed and not is_dry else ""
     return line + _failures(usage)
@@ -41,7 +41,8 @@ def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
     done += f"{receipt.unchanged:,} unchanged), {counted(receipt.chunks, 'chunk')} in {receipt.seconds:.1f} s"
     say(done, err=True)
     texts = counted(receipt.embedded, "text")
-    say(f"{would}embed{'' if would else 'ded'} {texts}, {receipt.cached:,} from the cache", err=True)
+    if receipt.embedded or receipt.cached:
+        say(f"{would}embed{'' if would else 'ded'} {texts}, {receipt.cached:,} from the cache", err=True)
     if receipt.embedding != Usage() or (is_dry and receipt.embedded):
         say(f"embedder: {embedding_line(receipt.embedding, is_dry=is_dry)}", err=True)
     if receipt.usage != Usage():

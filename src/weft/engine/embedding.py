@@ -164,12 +164,6 @@ def add_receipts(first: Receipt, second: Receipt) -> Receipt:
     return Receipt(**{item.name: getattr(first, item.name) + getattr(second, item.name) for item in fields(Receipt)})
 
 
-def spent(store: Store) -> tuple[int, Usage]:
-    """Return the number of language model runs of a namespace, and their total usage."""
-    runs = store.spending.runs()
-    return len(runs), sum((run.usage for run in runs), Usage())
-
-
 def _with_facts(receipt: Receipt, components: Components) -> Receipt:
     """Embed the entities of facts read from documents, and add their number to the receipt."""
     if receipt.stopped or components.embedder is None or not components.memory.from_files:

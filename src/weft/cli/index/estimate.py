@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from weft.records import Receipt, Usage
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+MEASURED_TEXTS, MEASURED_CHARACTERS = 16, 1_000
+"""Texts that a local embedder embeds to measure its speed; a chunk has about as many characters."""
 
 _OPTIONS = (
     click.option("--model", metavar="NAME", help="Language model for the graph: openai/…, anthropic/…"),
@@ -67,14 +71,26 @@ def _check_usage(engine: Engine, usage: Usage) -> None:
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--model", metavar="NAME", help="Language model: openai/…, anthropic/… (default: llm.model).")
+@click.option("--include", multiple=True, metavar="GLOB", help="Read only files that match (repeatable).")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Skip files and folders that match (repeatable).")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Send up to N chunks to measure the cost.")
 @click.option("-y", "--yes", is_flag=True, help="With --sample: accept the cost of the sample, up to the limits.")
-def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
+def estimate(
+    session: Session,
+    paths: tuple[str, ...],
+    *,
+    model: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    sample: int | None,
+    yes: bool,
+) -> None:
     """
-    Estimate the cost of indexing.
+    Estimate the cost and the time of indexing.
 
     Counts new and changed chunks that are not cached, for the embedder and for a language model if --model or
-    llm.model names one. A local embedder has no cost. Nothing is sent or written without --sample.
+    llm.model names one. A local embedder has no cost; its minutes
+    follow from a few texts that it embeds. Nothing is sent or written without --sample.
 
     Length and time of replies are estimated from earlier replies of the same model, if there are at least five.
     Option --sample sends random chunks, 60 at first, until the remaining cost is known within 8 %. These replies cost
@@ -86,16 +102,18 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
     if sample and not uses_model:
         raise click.UsageError("--sample requires a language model: pass --model, or set llm.model")
     extractor = "llm" if uses_model else None
-    with session.open(must_exist=False, graph__extractor=extractor, llm__model=model) as engine:
+    overrides: dict[str, Any] = {"load__include": include or None, "load__exclude": exclude or None}
+    with session.open(must_exist=False, graph__extractor=extractor, llm__model=model, **overrides) as engine:
         receipt, sampled = engine.preview(*paths), Usage()
         if sample and receipt.usage.calls:
             receipt, sampled = _sample(engine, paths, receipt.usage, sample=sample, yes=yes)
         name, embedder = engine.settings.llm.model, engine.embedder.card.name if engine.embedder else "none"
+        seconds = _embedding_seconds(engine, paths, receipt)
     measured = sampled if sample else None
     if session.as_json:
-        _print_json(receipt, model=name, embedder=embedder, sampled=measured)
+        _print_json(receipt, model=name, embedder=embedder, sampled=measured, seconds=seconds)
     else:
-        _print(receipt, embedder)
+        _print(receipt, embedder, seconds)
         if uses_model:
             _print_llm(receipt.usage, name, measured)
 
@@ -114,13 +132,34 @@ def _sample(engine: Engine, paths: tuple[str, ...], usage: Usage, *, sample: int
     return receipt, sum((run.usage for run in runs if run.id not in before), Usage())
 
 
-def _print(receipt: Receipt, embedder: str) -> None:
+def _embedding_seconds(engine: Engine, paths: tuple[str, ...], receipt: Receipt) -> float | None:
+    """Return the expected seconds of a local embedder, measured on texts of the paths; None for a remote one."""
+    import time
+
+    from weft.engine.paths import read_paths, sample_files
+    from weft.records import Usage
+
+    if receipt.embedding != Usage() or engine.embedder is None:
+        return None
+    found = sample_files(read_paths(paths), options=engine.settings.load, base=engine.base)
+    texts = [text[:MEASURED_CHARACTERS] for text in islice(found, MEASURED_TEXTS)] if receipt.embedded else []
+    if not texts:
+        return 0.0
+    engine.embedder.embed(texts[:1], kind="query")  # loads the weights; vectors of questions are not cached
+    start = time.perf_counter()
+    engine.embedder.embed(texts, kind="query")
+    return receipt.embedded * (time.perf_counter() - start) / len(texts)
+
+
+def _print(receipt: Receipt, embedder: str, seconds: float | None) -> None:
     from weft.cli.receipts import embedding_line
 
     say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
     say(f"chunks: {receipt.chunks:,}")
     say(f"embedder: {embedder}, {receipt.embedded:,} texts to embed, {receipt.cached:,} cached")
     say(f"embedding: {embedding_line(receipt.embedding, is_dry=True)}")
+    if seconds is not None:
+        say(f"embedding minutes: about {seconds / 60:.1f}")
 
 
 def _print_llm(usage: Usage, name: str, sampled: Usage | None) -> None:
@@ -165,20 +204,23 @@ def _margin(usage: Usage) -> str:
     return f" (± {usage.margin:.0%}, by {usage.basis:,} replies)"
 
 
-def _print_json(receipt: Receipt, *, model: str, embedder: str, sampled: Usage | None) -> None:
+def _print_json(receipt: Receipt, *, model: str, embedder: str, sampled: Usage | None, seconds: float | None) -> None:
     from weft.context.serialise import usage_to_dict
 
     sample = {} if sampled is None else {"sample": usage_to_dict(sampled)}
-    print_json({"model": model, **_estimate_to_dict(receipt), **sample, "embedder": _embedder(receipt, embedder)})
+    print_json(
+        {"model": model, **_estimate_to_dict(receipt), **sample, "embedder": _embedder(receipt, embedder, seconds)}
+    )
 
 
-def _embedder(receipt: Receipt, name: str) -> dict[str, Any]:
+def _embedder(receipt: Receipt, name: str, seconds: float | None) -> dict[str, Any]:
     """Return the estimate of embedding as JSON values."""
     from weft.context.serialise import embedding_to_dict
 
     usage = embedding_to_dict(receipt.embedding)
     values = {name: usage.get(name, 0) for name in ("calls", "tokens", "cost")}
-    return {"model": name, "texts": receipt.embedded, "cached": receipt.cached, **values}
+    minutes = {} if seconds is None else {"minutes": round(seconds / 60, 3)}
+    return {"model": name, "texts": receipt.embedded, "cached": receipt.cached, **values, **minutes}
 
 
 def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ from weft.cli.index.estimate import check_cost, llm_options, llm_overrides
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import say
+from weft.cli.terminal import counted, say
+from weft.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -72,7 +74,7 @@ def index(
         raise click.UsageError("'-' cannot be combined with paths, --prune, --watch or --dry-run")
     if is_git and ("-" in paths or watch or dry_run or workers != 1):
         raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
-    _check_inputs(paths, watch=watch)
+    _check_inputs(session, paths, watch=watch, prune=prune)
     with session.open(must_exist=False, **_overrides(session, **options)) as engine:
         if dry_run:
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
@@ -104,8 +106,13 @@ def _index_captured(session: Session, engine: Engine) -> None:
         drain(engine, find_spool(session))
 
 
-def _check_inputs(paths: tuple[str, ...], *, watch: bool) -> None:
-    """Raise an error if a path cannot be read or watched. A wrong path creates no store."""
+def _check_inputs(session: Session, paths: tuple[str, ...], *, watch: bool, prune: bool) -> None:
+    """
+    Raise an error if a path cannot be read or watched. A wrong path creates no store.
+
+    With `prune`, the error about a deleted folder names the command that deletes its documents: a folder that is not
+    mounted looks the same.
+    """
     if watch:
         from weft.load.watch import check_watching
 
@@ -113,7 +120,29 @@ def _check_inputs(paths: tuple[str, ...], *, watch: bool) -> None:
     if paths != ("-",):
         from weft.load.folder import check_paths
 
-        check_paths([Path(path) for path in paths])
+        try:
+            check_paths([Path(path) for path in paths])
+        except InputError as error:
+            lost = [path for path in paths if not Path(path).exists()] if prune else []
+            if lost and (count := _count_below(session, lost)):
+                hint = f"to delete {counted(count, 'document')} of it, run `weft delete {shlex.join(lost)}`"
+                raise InputError(str(error), hint=hint) from error
+            raise
+
+
+def _count_below(session: Session, paths: list[str]) -> int:
+    """Return the number of documents below paths that do not exist, 0 without a store."""
+    from weft.engine.paths import find_below, typed_source
+
+    try:
+        with session.open() as engine:
+            return len(
+                find_below(
+                    [typed_source(path, store=engine.store, base=engine.base) for path in paths], store=engine.store
+                )
+            )
+    except WeftError:
+        return 0
 
 
 def _overrides(
@@ -144,16 +173,16 @@ def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, pr
         say("waiting for `weft worker` processes on this store; Ctrl-C stops", err=True)
     documents = engine.count(*paths)
     unit = "texts" if workers == 1 else "documents"
-    total = None if workers == 1 else documents
-    with CountBar("indexing", total=total, unit=unit, quiet=session.verbosity < 0) as bar:
+    with CountBar("indexing", total=documents, unit=unit, quiet=session.verbosity < 0) as bar:
 
         def on_step(step: Step) -> None:
             if workers != 1:  # other processes report whole documents only
                 bar.advance(step.outcome != "skipped", extra=1)
 
         def on_texts(progress: EmbeddingProgress) -> None:
-            share = max(1.0, documents / max(1, progress.planned_documents))
-            bar.update(progress.texts, total=round(progress.planned_texts * share))
+            # The total is known from the start, and the number of texts only at the end: so documents are counted.
+            done = progress.planned_documents * progress.texts // max(1, progress.planned_texts)
+            bar.update(min(done, documents), total=documents, extra=progress.texts)
 
         return engine.index(*paths, prune=prune, workers=workers, on_step=on_step, on_texts=on_texts)
 
@@ -169,7 +198,6 @@ def _check_indexed(paths: tuple[str, ...], receipt: Receipt) -> None:
     """Raise `InputError` if the only path is a file of which nothing was indexed."""
     from pathlib import Path
 
-    from weft.errors import InputError
     from weft.load.file_reader import HINTS
 
     if len(paths) == 1 and not receipt.documents and receipt.skipped and not Path(paths[0]).is_dir():

@@ -25,11 +25,11 @@ MAX_TYPES = 12
 @verb()
 def stats(session: Session) -> None:
     """Print statistics of the namespace."""
-    from weft.admin.calibrate import describe
+    from weft.admin.calibration_state import describe
     from weft.cli.receipts import usage_line
     from weft.config import shown
     from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
-    from weft.engine.embedding import spent
+    from weft.records import Usage
 
     with session.open() as engine:
         store = engine.store
@@ -44,10 +44,10 @@ def stats(session: Session) -> None:
         found["confidence"] = confidence_to_dict(store.calibration())
         lines = {"confidence": describe(store.calibration(), chunks=found["chunks"])[0]}
         found["notes"] = list(engine.database.notes)
-        runs, usage = spent(store)
-        if runs:
-            found["llm"] = {"runs": runs, **usage_to_dict(usage)}
-            lines["llm"] = f"{usage_line(usage)}, in {runs:,} runs"
+        if runs := store.spending.runs():
+            usage = sum((run.usage for run in runs), Usage())
+            found["llm"] = {"runs": len(runs), **usage_to_dict(usage)}
+            lines["llm"] = f"{usage_line(usage)}, in {len(runs):,} {'run' if len(runs) == 1 else 'runs'}"
     if session.as_json:
         print_json(found)
     else:

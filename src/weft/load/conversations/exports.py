@@ -45,8 +45,10 @@ Reader: TypeAlias = Callable[[Mapping[str, object]], tuple[Conversation, "Iterat
 
 EXPORT_NAME = "conversations"
 """Stem of the export of Claude and ChatGPT; a large ChatGPT export has `conversations-000.json` and so on."""
-USERS_NAME = "users.json"
-"""Member of every Slack export."""
+USERS_NAME, CHANNELS_NAME = "users.json", "channels.json"
+"""Members of every Slack export."""
+SLACK_LISTS = {USERS_NAME, CHANNELS_NAME, *(f"{name}.json" for name in ("groups", "dms", "mpims", "integration_logs"))}
+"""Lists beside the channels of a Slack export. The messages are read with the names in them."""
 
 _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Reader], ...] = (
     (is_claude, read_claude),
@@ -59,6 +61,9 @@ _KEYS = (b'"chat_messages"', b'"mapping"', b'"projectHash"', b'"ts"', b'"guild"'
 
 def load_json_or_conversations(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield one document per conversation of an export; another file is loaded as JSON."""
+    if path.name in SLACK_LISTS and all((path.parent / name).is_file() for name in (USERS_NAME, CHANNELS_NAME)):
+        yield Skipped(source=source, reason="ignored", detail="list of a Slack export")
+        return
     with path.open("rb") as stream:
         head = stream.read(SAMPLE_BYTES)
     if any(key in head for key in _KEYS):

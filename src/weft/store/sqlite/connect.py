@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -78,12 +80,13 @@ class Connections:
         """The same, also after the process has changed its working folder."""
         self.vector_problem = ""
         """Reason why sqlite-vec did not load; empty if it did."""
+        self.is_read_only = path != ":memory:" and is_read_only(self.file)
         self._local = threading.local()
         self._shared = self._connect() if path == ":memory:" else None
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
-        self.indexes = ReadIndexes(path, on_stale=lambda: self.index_builder.request())
+        self.indexes = ReadIndexes(path, on_stale=self._request_index)
         self.index_builder = IndexBuilder(self.indexes, self)
         try:
             with self.bare() as db:
@@ -92,6 +95,10 @@ class Connections:
         except BaseException:
             self._close_all()  # an open connection would lock the file on Windows
             raise
+
+    def _request_index(self) -> None:
+        if not self.is_read_only:
+            self.index_builder.request()
 
     def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[SqliteSession]:
         """Open a session whose statements all see the same snapshot, or return the current session."""
@@ -228,11 +235,17 @@ class Connections:
                 if self.path != ":memory:":
                     check_files(self.path)
                     make_private_file(self.path)
-            db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
-            db.set_busy_timeout(BUSY_TIMEOUT_MS)
-            db.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # takes effect only before the first write
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
+            if (
+                self.is_read_only
+            ):  # no WAL can be made beside the file, which a reader needs unless the file is immutable
+                name, flags = f"{self.file.as_uri()}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+                db = apsw.Connection(name, flags=flags, statementcachesize=MAX_CACHED_STATEMENTS)
+            else:
+                db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
+                db.set_busy_timeout(BUSY_TIMEOUT_MS)
+                db.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # takes effect only before the first write
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
             # One plan for all values: otherwise SQLite plans a statement again when other values are bound.
@@ -242,6 +255,25 @@ class Connections:
             add_packing_functions(db)
             self.vector_problem = _load_vector_functions(db)
             return db
+
+
+def is_read_only(file: Path) -> bool:
+    """
+    Return True if nobody can change a file: no write permission for it and its folder, or a read-only file system.
+
+    Root may write to any file, so the permissions are read too. With rows in a WAL the file is not complete.
+    """
+    try:
+        modes = file.stat().st_mode, file.parent.stat().st_mode
+        has_wal = Path(f"{file}-wal").exists() and Path(f"{file}-wal").stat().st_size > 0
+    except OSError:
+        return False
+    if has_wal or not stat.S_ISREG(modes[0]):
+        return False
+    if hasattr(os, "statvfs") and os.statvfs(file).f_flag & os.ST_RDONLY:
+        return True
+    allowed = os.access(file, os.W_OK), os.access(file.parent, os.W_OK)
+    return not any(mode & 0o222 and may_write for mode, may_write in zip(modes, allowed, strict=True))
 
 
 def _begin(db: apsw.Connection) -> None:
@@ -264,7 +296,7 @@ def _try_begin(db: apsw.Connection) -> bool:
     db.set_busy_timeout(0)
     try:
         db.execute("BEGIN IMMEDIATE")
-    except apsw.BusyError:
+    except (apsw.BusyError, apsw.ReadOnlyError):
         return False
     finally:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
