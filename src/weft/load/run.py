@@ -10,7 +10,7 @@ from typing import Literal
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.conversations.exports import load_json_or_conversations, load_lines_or_log, load_zip
+from weft.load.conversations.exports import load_lines_or_log, load_zip
 from weft.load.conversations.transcripts import load_plain_or_transcript, load_subtitles
 from weft.load.entry_points import find_packaged_loader
 from weft.load.file_reader import LoadError, safe_text
@@ -33,6 +33,11 @@ from weft.load.formats.notebook import load_notebook
 from weft.load.formats.pdf import load_pdf
 from weft.load.formats.plain import find_title, load_unknown
 from weft.load.formats.table import load_table
+from weft.load.imports.anki import load_anki
+from weft.load.imports.bookmarks import load_html_or_bookmarks
+from weft.load.imports.feeds import load_xml
+from weft.load.imports.json_exports import load_json_export
+from weft.load.imports.notes import load_csv_export, load_note
 from weft.load.line_map import shorten
 from weft.load.numbered_records import with_record_number
 from weft.load.office.docx import load_docx
@@ -66,30 +71,36 @@ def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 LOADERS: dict[str, Loader] = {
     ".bib": load_bibtex,
-    ".csv": load_table,
+    ".atom": load_xml,
+    ".apkg": load_anki,
+    ".colpkg": load_anki,
+    ".csv": load_csv_export,
     ".docx": load_docx,
     ".eml": load_mail,
     ".epub": load_epub,
-    ".htm": load_html,
-    ".html": load_html,
+    ".htm": load_html_or_bookmarks,
+    ".html": load_html_or_bookmarks,
     ".ipynb": load_notebook,
-    ".json": load_json_or_conversations,
-    ".markdown": load_markdown,
+    ".json": load_json_export,
+    ".markdown": load_note,
     ".mbox": load_mail,
-    ".md": load_markdown,
+    ".md": load_note,
     ".mdx": load_markdown,
     ".odp": load_odp,
     ".ods": load_ods,
     ".odt": load_odt,
+    ".opml": load_xml,
     ".pdf": load_pdf,
     ".pptx": load_pptx,
     ".rst": load_rst,
+    ".rss": load_xml,
     ".rtf": load_rtf,
     ".srt": load_subtitles,
     ".tsv": load_table,
     ".vtt": load_subtitles,
     ".xhtml": load_html,
     ".xlsx": load_xlsx,
+    ".xml": load_xml,
     ".zip": load_zip,
     **dict.fromkeys(OCR_SUFFIXES, load_scan),
 }

@@ -37,6 +37,7 @@ from weft.load.file_reader import PARSER_ERRORS, SAMPLE_BYTES, LoadError, read_t
 from weft.load.file_types import user_file_name
 from weft.load.formats.json_file import load_json, parse_json
 from weft.load.formats.json_lines import iter_records, load_json_lines
+from weft.load.imports.confluence import ENTITIES_NAME, iter_confluence_zip
 from weft.load.office.package import MAX_COMPRESSION_RATIO, MAX_ZIP_MEMBERS, MIN_CHECKED_BYTES
 from weft.records import Document, Skipped
 from weft.text.decode import decode
@@ -103,6 +104,9 @@ def load_zip(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
         raise LoadError("binary", "the zip file is incomplete")
     try:
         with zipfile.ZipFile(path) as archive:
+            if ENTITIES_NAME in archive.namelist():
+                yield from iter_confluence_zip(archive, source=source, options=options)
+                return
             members = _find_exports(archive, options=options)
             if not members:
                 yield from _iter_slack(archive, source=source, options=options)

@@ -1,0 +1,1 @@
+"""Exports of other programs: one module per program, registered in `load/run.py`."""
