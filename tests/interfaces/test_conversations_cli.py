@@ -22,6 +22,15 @@ def test_a_conversation_is_imported_found_by_time_and_forgotten(weft_here, tmp_p
     assert weft_here(*asked, "--as-of", "2026-03-01", expect=3)["results"] == []
     assert "invalid time" in weft_here("query", "port", "--before", "soon", expect=2)
 
+    timeline = weft_here("timeline", "2026-03-02", "--json")
+    assert [day["day"] for day in timeline["days"]] == ["2026-03-02"]
+    assert [entry["text"] for entry in timeline["days"][0]["entries"]] == ["Which port do the lights use?"]
+    assert "10:15  Which port do the lights use?" in weft_here("timeline")
+    assert weft_here("timeline", "last", "week", "--json", expect=3) == {"days": [], "truncated": False}
+    assert "unknown time" in weft_here("timeline", "sometime", expect=1)
+    (found,) = weft_here("query", "what did we discuss on 2026-03-02?", "--json")["results"]
+    assert found["citation"] == "claude:1f0c:t1-2"
+
     preview = weft_here("forget", "--matching", "quibblethorn", "--dry-run", "--json")
     assert preview == {"documents": ["claude:1f0c"], "facts": [], "deleted": False}
     assert "--matching" in weft_here("forget", expect=1)

@@ -40,6 +40,7 @@ async def drive_every_tool(client):
     )
     seen["memory_get"] = await call(client, "memory_get", id=seen["memory_search"]["results"][0]["citation"])
     seen["memory_related"] = await call(client, "memory_related", id=seen["memory_get"]["id"])
+    seen["memory_timeline"] = await call(client, "memory_timeline", when="last week")
     seen["entity_lookup"] = await call(client, "entity_lookup", name="auth service")
     seen["graph_neighbours"] = await call(client, "graph_neighbours", name="Auth Service", hops=2)
     seen["graph_path"] = await call(client, "graph_path", source="Login Flow", target="OAuth Provider")
@@ -62,6 +63,7 @@ def check_every_answer(seen):
     assert seen["memory_search"]["entities"] == ["OAuth Provider"]
     assert seen["memory_get"]["passages"][0]["id"] == seen["memory_search"]["results"][0]["id"]
     assert seen["memory_related"]["related"][0]["relations"]
+    assert seen["memory_timeline"] == {"days": [], "truncated": False}
     assert {step["target"] for step in seen["entity_lookup"]["relations"]} >= {"OAuth Provider", "Login Flow"}
     assert {item["name"] for item in seen["graph_neighbours"]["neighbours"]} >= {"OAuth Provider", "Login Flow"}
     assert [step["target"] for step in seen["graph_path"]["path"]] == ["Auth Service", "OAuth Provider"]

@@ -79,6 +79,7 @@ def test_the_inspector_drives_every_tool_over_http(inspector, tmp_path):
         "memory_search": {"query": "Auth Service", "maxResults": 1},
         "memory_get": {"id": document},
         "memory_related": {"id": document},
+        "memory_timeline": {"when": "last week"},
         "memory_add": {"subject": "user", "predicate": "likes", "value": "soup"},
         "memory_confirm": {"id": kept},
         "memory_forget": {"ids": [gone]},

@@ -1,13 +1,16 @@
 """Responses of every HTTP route."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import jsonschema
 import pytest
 from serving import NOTE, OTHER, Running, add, refused, wait
 
-from weft.records import Usage
+from weft import Engine
+from weft.load.conversations.turns import Conversation, Message, to_document
+from weft.records import Usage, to_microseconds
 from weft.testing import FakeEmbedder
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
@@ -480,3 +483,35 @@ def test_an_erasure_says_that_another_process_reads_the_file(tmp_path, monkeypat
         left = client.get("/documents").json()["documents"]
 
     assert (answer["deleted"], answer["compacted"], left) == (True, False, [])
+
+
+def test_the_timeline_lists_exchanges_by_day(tmp_path):
+    """By name of the time, and by its limits; an unknown time is refused."""
+    messages = [
+        Message(role=role, text=f"{role} of the {day}nd", time=to_microseconds(datetime(2026, 3, day, 10, 15)))
+        for day in (2, 22)
+        for role in ("user", "assistant")
+    ]
+    chat = to_document(messages, Conversation(source="claude:1", host="claude", id="1", title="Lights"))
+    with Running(tmp_path / "weft.db") as running, running.client() as client:
+        with Engine(running.engines.settings, embedder=FakeEmbedder()) as engine:
+            engine.add([chat])
+        found, later = (
+            client.get("/timeline", params=given).json() for given in ({"when": "2026-03-02"}, {"after": "2026-03-03"})
+        )
+        unknown, empty = (
+            client.get("/timeline", params=given).status_code for given in ({"when": "sometime"}, {"limit": 0})
+        )
+    (entry,) = found["days"][0].pop("entries")
+
+    assert found == {"days": [{"day": "2026-03-02"}], "truncated": False}
+    assert entry.pop("chunk_id")
+    assert entry == {
+        "time": "2026-03-02T10:15:00+00:00",
+        "title": "Lights",
+        "source": "claude:1",
+        "citation": "claude:1:t1-4",
+        "text": "user of the 2nd",
+    }
+    assert [day["day"] for day in later["days"]] == ["2026-03-22"]
+    assert (unknown, empty) == (422, 422)

@@ -1,5 +1,7 @@
 """The contract of stores (`weft.testing.store_contract`) for each kind of database, with random namespaces."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,8 +9,10 @@ from opening import open_empty
 
 from weft.records import Filter
 from weft.testing import store_contract
-from weft.testing.store_contract import CALIBRATION, EVERYTHING, MODEL, found, keyword, make_batch, unit
-from weft.text.analyzer import query_terms
+from weft.testing.store_contract import CALIBRATION, EVERYTHING, MODEL, at, found, keyword, make_batch, unit
+from weft.text.analyzer import count_terms, query_terms
+from weft.text.ids import chunk_id, document_id
+from weft.text.split import indexed_text
 
 __all__ = ["CALIBRATION", "EVERYTHING", "MODEL", "StoreContract", "found", "keyword", "make_batch", "unit"]
 
@@ -23,6 +27,53 @@ class StoreContract(store_contract.StoreContract):
         yield database
         assert database.check() == []
         database.close()
+
+    def test_the_latest_chunks_are_those_that_pass_a_filter(self, store):
+        """By start time; chunks of the same time by id. Chunks without a time are left out."""
+        times_by_name = {"talk": [10, 30, 20], "chat": [30, 25, None]}
+        for name, times in times_by_name.items():
+            batch = make_batch(name, [f"{name} {time}" for time in times], metadata={"project": name})
+            chunks = [
+                replace(item, chunk=replace(item.chunk, start_time=time, end_time=time))
+                for item, time in zip(batch.chunks, times, strict=True)
+            ]
+            store.write(replace(batch, chunks=tuple(chunks)))
+
+        def recent(limit=9, **where):
+            return [chunk.text for chunk in store.passages.latest(Filter(**where), limit=limit)]
+
+        both = [
+            chunk.text for chunk in sorted(store.passages.latest(Filter(after=at(30)), limit=9), key=lambda c: c.id)
+        ]
+        assert sorted(both) == ["chat 30", "talk 30"]
+        assert recent() == [*both, "chat 25", "talk 20", "talk 10"]
+        assert recent(limit=3) == [*both, "chat 25"]
+        assert recent(after=at(20), before=at(30)) == ["chat 25", "talk 20"]
+        assert recent(metadata=(("project", "talk"),)) == ["talk 30", "talk 20", "talk 10"]
+        assert recent(metadata_excluded=(("project", "talk"),)) == ["chat 30", "chat 25"]
+        assert recent(source_prefix="cha", documents=(document_id("default", "chat"),)) == ["chat 30", "chat 25"]
+        assert recent(limit=0) == []
+
+    def test_a_part_of_a_long_answer_knows_its_opening_chunk(self, store):
+        """The last chunk without a heading before it, in its own document; openings and pages are left out."""
+        headings = [("A",), (), ("B",), ("B",), (), ("C",)]
+        for name, time in (("talk", 10), ("page", None)):
+            batch = make_batch(name, [f"{name} {number}" for number in range(6)])
+            chunks = []
+            for item, heading in zip(batch.chunks, headings, strict=True):
+                text = indexed_text(name, heading, item.chunk.text)
+                id = chunk_id(item.chunk.document_id, text, 0)
+                chunk = replace(item.chunk, id=id, start_time=time, end_time=time, heading=heading)
+                chunks.append(replace(item, chunk=chunk, terms=count_terms(text)))
+            store.write(replace(batch, chunks=tuple(chunks)))
+        talk = store.find_chunks(document_id("default", "talk"))
+        asked = [*talk, *store.find_chunks(document_id("default", "page"))]
+
+        found = store.passages.openings([*(chunk.id for chunk in asked), "unknown"])
+
+        assert found == {talk[2].id: talk[1], talk[3].id: talk[1], talk[5].id: talk[4]}
+        answers = store.passages.answers([*(chunk.id for chunk in asked), "unknown"])
+        assert answers == {talk[1].id: talk[2], talk[4].id: talk[5]}
 
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=st.data())

@@ -1,6 +1,7 @@
 """Conversations: chunks are exchanges, and a second import writes only what is new."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from weft.load.conversations.turns import Conversation, Message, join_roles, ope
 from weft.load.run import iter_documents
 from weft.records import Document, Filter
 from weft.search.conversations import lead_exchanges
+from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.text.split import split
 
@@ -180,13 +182,82 @@ def test_the_question_of_a_long_exchange_has_the_best_score_of_its_answer(databa
     assert scores_of_chunks(database, embedder, document, {len(known) - 1: 0.7})[1] == {len(known) - 1: 0.7}
 
 
-def test_an_answer_gives_its_score_to_no_other_question(database, embedder):
-    """Its own question was not found, and that of another exchange was."""
+def test_a_question_that_was_not_found_is_read_and_takes_the_score_of_its_answer(database, embedder):
+    """That of another exchange, which was found, keeps its own score."""
     other = say("user", "Which host do the harbour bells use?", minute=5)
     document = talk(ASKED[0], LONG, other, LONG)
-    last = len(chunks(ASKED[0], LONG, other, LONG)) - 1
+    known = chunks(ASKED[0], LONG, other, LONG)
+    last = len(known) - 1
+    second = next(chunk.ordinal for chunk in known if "bells" in chunk.text)
 
-    assert scores_of_chunks(database, embedder, document, {0: 0.5, last: 1.0})[1] == {0: 0.5, last: 1.0}
+    found = scores_of_chunks(database, embedder, document, {0: 0.5, last: 1.0})[1]
+
+    assert found == {0: 0.5, second: 1.0, last: 0.6}
+
+
+@pytest.mark.parametrize(
+    ("said", "gain"),
+    [
+        ("Always name the harbour when I ask about lights.", 0.15),
+        ("每次我问灯塔时都要说明港口。", 0.15),
+        ("Which port do the lights use?", 0.0),
+    ],
+)
+def test_a_standing_rule_of_the_user_gains_a_bonus(database, embedder, said, gain):
+    """A share of the best score."""
+    document = talk(say("user", said), LONG, *LATER)
+    known = scores_of_chunks(database, embedder, document, {0: 0.5})[0]
+    found = scores_of_chunks(database, embedder, document, {0: 0.5, len(known) - 1: 1.0})[1]
+
+    assert found[0] == pytest.approx(0.5 + gain)
+    assert found[len(known) - 1] == 1.0
+
+
+def test_the_answer_is_shown_beside_the_question_of_a_long_exchange(database, embedder):
+    """Its beginning, in text and citation; the chunk keeps its id, and a short exchange its text."""
+    store = adopt(database.store("default"), embedder)
+    answer = say("assistant", "The harbour lights follow the tide. " * 60, minute=2)
+    index_documents([talk(ASKED[0], answer, *LATER)], store=store, embedder=embedder, options=SPLIT)
+    search = SearchContext(store=store, embedder=embedder, options=SearchOptions(method="hybrid", gate=False))
+
+    found = {
+        piece.chunk.text.partition("): ")[2][:5]: piece
+        for piece in find("Which host and port do they use?", search).evidence
+    }
+    piece = found["Which"]
+
+    assert "The harbour lights follow the tide." in piece.chunk.text
+    assert len(piece.chunk.text) < 800
+    assert piece.citation == "claude:1:t1-2"
+    assert store.chunks([piece.chunk.id])[0].end_line == 1
+    assert found["And w"].chunk.text.endswith("The host is beacon.")
+
+
+def test_a_question_for_an_order_gets_exchanges_of_every_stage_in_time(database, embedder):
+    """Two of each of five stages, though all of the last one are closer; another question gets the closest."""
+    told = [
+        say(
+            "user",
+            f"Task {number} of the harbour. " + ("The lights. " if number > 20 else "A mole. ") * 30,
+            minute=number,
+        )
+        for number in range(30)
+    ]
+    answers = [say("assistant", "Done. " * 120, minute=number) for number in range(30)]
+    document = talk(*(message for pair in zip(told, answers, strict=True) for message in pair))
+    store = adopt(database.store("default"), embedder)
+    index_documents([document], store=store, embedder=embedder, options=SplitOptions(max_tokens=120, min_tokens=4))
+
+    def tasks(question):
+        search = SearchContext(store=store, embedder=embedder, options=SearchOptions(method="hybrid", gate=False))
+        texts = [piece.chunk.text for piece in find(question, search).evidence]
+        return [int(found[1]) for text in texts if (found := re.search(r"Task (\d+)", text))]
+
+    ordered = tasks("In which order did I bring up the lights?")
+
+    assert ordered == sorted(ordered)
+    assert [sum(number // 6 == stage for number in ordered) for stage in range(5)] == [2, 2, 2, 2, 2]
+    assert sum(number > 20 for number in tasks("Which lights did I bring up?")) >= 8
 
 
 def test_parts_of_a_page_keep_their_scores(database, embedder):

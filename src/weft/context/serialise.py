@@ -33,6 +33,7 @@ from weft.records import (
     Remembered,
     Result,
     StoreStats,
+    Timeline,
     Usage,
 )
 
@@ -425,6 +426,20 @@ def facts_to_dict(recall: Recall) -> dict[str, Any]:
             }
             for piece in recall.facts
         ],
+    }
+
+
+def timeline_to_dict(timeline: Timeline) -> dict[str, Any]:
+    """Return a timeline as JSON values."""
+    return {
+        "days": [
+            {
+                "day": day.day.isoformat(),
+                "entries": [{**asdict(entry), "time": _time(entry.time)} for entry in day.entries],
+            }
+            for day in timeline.days
+        ],
+        "truncated": timeline.is_truncated,
     }
 
 

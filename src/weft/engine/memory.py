@@ -1,4 +1,4 @@
-"""Facts of a namespace: add, confirm, reject, supersede, expire, forget and recall."""
+"""Facts of a namespace: add, confirm, reject, supersede, expire, forget and recall; its timeline of conversations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
-from weft.engine.input_checks import check_question
-from weft.errors import ModelError, NotFound
+from weft.engine.input_checks import check_filter, check_question
+from weft.errors import InputError, ModelError, NotFound
 from weft.extract.names import name_key
 from weft.facts.lifecycle import is_live
 from weft.index import remember as write_path
@@ -23,23 +23,29 @@ from weft.records import (
     Fact,
     FactEntity,
     FactEvent,
+    Filter,
     GivenFact,
     KeptFact,
     Recall,
     Remembered,
     Suspicion,
+    Timeline,
 )
 from weft.search.facts.audit import audit, iter_facts
 from weft.search.facts.prefetch import WarmReader, read_warm
 from weft.search.facts.recall import answer, find_named, prepare_fact_query
 from weft.search.facts.recall_cache import RecallCache, RecallKey
 from weft.search.question.cache_key import cache_key
+from weft.search.question.periods import read_period
 from weft.search.question.read import read_question
+from weft.search.timeline import find_timeline
 from weft.store.base import Store
 from weft.text.normalise import squeeze
 
 logger = logging.getLogger(__name__)
 
+TIMELINE_ENTRIES = 50
+"""Maximum number of exchanges of a timeline by default."""
 PREFETCHED_ENTITIES = 20
 """Number of entities whose facts `warm` prefetches, most recalled first."""
 
@@ -182,6 +188,23 @@ class Memory:
         """Return recalled facts as text for a model within a token budget, by default that of the settings."""
         limit = self._budget if budget is None else budget
         return build_narrative(recall.facts, count=self._count, budget=limit)
+
+    def timeline(self, when: str = "", *, where: Filter | None = None, limit: int = TIMELINE_ENTRIES) -> Timeline:
+        """
+        Return the exchanges of a time by day, newest first; without `when` those of the last two weeks that have any.
+
+        `when` is a time such as `last week` or `since Monday`, or a question about one. Raises `InputError`.
+        """
+        check_question(when)
+        check_filter(where or Filter())
+        now = self._clock()
+        period = read_period(when, at=now)
+        if when.strip() and period is None:
+            raise InputError(
+                f"unknown time {when.strip()[:80]!r}",
+                hint="use a time such as 'last week', 'since Monday' or 2026-03-01",
+            )
+        return find_timeline(self._store, period, where=where or Filter(), at=now, limit=limit)
 
     def audit(self) -> list[Suspicion]:
         """Return facts that need review, with reasons."""

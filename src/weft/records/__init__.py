@@ -129,6 +129,7 @@ from weft.records.results import (
     parse_time,
     to_microseconds,
 )
+from weft.records.timelines import Timeline, TimelineDay, TimelineEntry
 from weft.records.usage import LlmRun, Usage
 
 __all__ = [
@@ -228,6 +229,9 @@ __all__ = [
     "Suspicion",
     "TaggedWord",
     "TimeLimits",
+    "Timeline",
+    "TimelineDay",
+    "TimelineEntry",
     "Turn",
     "Unit",
     "Usage",

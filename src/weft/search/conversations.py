@@ -7,6 +7,9 @@ Search rules for chunks of conversations, which are the chunks with a time.
 | bonus for closeness in time | a question is more often about a recent chat than about an old one |
 | bonus for the named time | `last week` |
 | exchange at its question | three parts of one long answer would take the places of three exchanges |
+| bonus for standing rules | `Always add tests when I ask for code` holds for every question about code |
+| answer beside its question | a question of a long exchange alone tells a model little |
+| stages | a question for an order needs exchanges of each stage, not ten of the closest |
 
 The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
 nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval (docs/memory.md).
@@ -16,21 +19,25 @@ The chunk that opens a long exchange, which is what the user said, gets the best
 
     question A 0.50   answer A1 0.90   answer A2 0.80   question B 0.60     →
     question A 0.90   question B 0.60   answer A1 0.54   answer A2 0.44
+
+A question that is not among the candidates is read from the store.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from weft.choices import KEYWORD
-from weft.records import Chunk, TimeLimits, to_microseconds
+from weft.records import Chunk, Evidence, Hit, TimeLimits, to_microseconds
+from weft.search.cite import cite
 from weft.search.draft import Draft
 from weft.search.question.time_words import find_order, find_time
 from weft.search.search_context import SearchContext
-from weft.text.exchanges import first_line
+from weft.text.exchanges import openings
 
 TIME_BONUS = 0.05
 """Share of the best score that a chunk at the named time gains besides (decision 0033)."""
@@ -45,6 +52,32 @@ MIN_ANCHOR_SHARE = 0.5
 ANSWER_PENALTY = 0.4
 """Share of the best score that a part of a long answer loses, so that questions of other exchanges come first."""
 
+STANDING_BONUS = 0.15
+"""Share of the best score that an exchange gains in which the user states a standing rule (decision 0078)."""
+MAX_RULE_CHARACTERS = 400
+"""A longer turn is more often a task or a pasted text than a rule."""
+STAGES, STAGE_PLACES = 5, 2
+"""Number of stages of a history, and of places of each."""
+MIN_STAGE_CHARACTERS = 200
+"""A shorter turn of the user, such as `ok, and then?`, opens no stage."""
+
+MAX_ANSWER_CHARACTERS = 600
+"""Characters of an answer that are shown beside its question."""
+
+_STANDING = re.compile(
+    r"(?:^|[.!?;:,] |\b(?:please|should|must|you|to) )(?:always|never)\b"
+    r"|\b(?:whenever|when|every time|each time) I ask\b|\bfrom now on\b|\bin future\b|\bgoing forward\b"
+    r"|总是|永远|每次|每当|从现在起|以后都|不要再",
+    re.IGNORECASE,
+)
+"""
+Words of standing rules.
+
+    Always name the port.                  matches
+    I have always liked ports.             does not match
+"""
+_ORDER = re.compile(r"\b(?:the|what|which|in|chronological) order\b|\bchronolog|\bsequence of\b|先后顺序|按时间", re.I)
+"""Words of questions for an order. Those for a summary need more turns of a stage than there are places."""
 _DAY_MICROSECONDS = 86_400_000_000
 
 
@@ -90,23 +123,89 @@ def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
     """
     Return the draft with the best score of a long exchange at its question, and lower ones at its answer.
 
-    Parts of an answer whose question was not found keep their scores.
+    Questions that state a standing rule gain a bonus.
     """
     scores = draft.scores
     if not _has_exchanges(scores, search):
         return draft
-    chunks = search.chunks.read(list(scores)).values()
-    timed = sorted((c for c in chunks if c.start_time is not None), key=lambda c: (c.document_id, c.ordinal))
-    penalty = ANSWER_PENALTY * max(map(abs, scores.values()), default=0.0)
-    changed: dict[str, float] = {}
-    opening: Chunk | None = None
-    for chunk in timed:
-        if not chunk.heading:
-            opening = chunk
-        elif opening and opening.document_id == chunk.document_id and (first_line(opening.text),) == chunk.heading:
-            changed[opening.id] = max(changed.get(opening.id, scores[opening.id]), scores[chunk.id])
-            changed[chunk.id] = scores[chunk.id] - penalty
-    return replace(draft, scores={**scores, **changed})
+    timed = [chunk for chunk in search.chunks.read(list(scores)).values() if chunk.start_time is not None]
+    parts = [chunk.id for chunk in timed if chunk.heading]
+    opened = search.store.passages.openings(parts) if parts else {}
+    best = max(map(abs, scores.values()), default=0.0)
+    changed = dict(scores)
+    for id, opening in opened.items():
+        changed[opening.id] = max(changed.get(opening.id, -math.inf), scores[id])
+        changed[id] = scores[id] - ANSWER_PENALTY * best
+    known = {chunk.id: chunk for chunk in (*timed, *opened.values()) if not chunk.heading}
+    rules = (id for id, chunk in known.items() if _states_rule(chunk))
+    return replace(draft, scores={**changed, **{id: changed[id] + STANDING_BONUS * best for id in rules}})
+
+
+def spread_stages(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft with exchanges of every stage first if the question asks for an order.
+
+    The candidates of conversations are cut into stages of equal numbers by time; the best of each come first, in time.
+    """
+    if not _ORDER.search(draft.query.question.text):
+        return draft
+    hits = {hit.chunk_id: hit for hit in draft.text}
+    chunks = [
+        chunk
+        for chunk in search.chunks.read(list(hits)).values()
+        if chunk.start_time is not None and not chunk.heading and len(_said(chunk)) >= MIN_STAGE_CHARACTERS
+    ]
+    if len(chunks) < STAGES * STAGE_PLACES:
+        return draft
+    chunks.sort(key=lambda chunk: (chunk.start_time or 0, chunk.document_id, chunk.ordinal))
+    size = len(chunks) / STAGES
+    stages = [chunks[round(number * size) : round((number + 1) * size)] for number in range(STAGES)]
+    best = [sorted(stage, key=lambda chunk: hits[chunk.id].rank)[:STAGE_PLACES] for stage in stages]
+    first = [chunk.id for stage in best for chunk in sorted(stage, key=chunks.index)]
+    return replace(draft, text=_put_first(draft.text, first), hits=_put_first(draft.hits, first))
+
+
+def show_answers(evidence: Sequence[Evidence], search: SearchContext) -> list[Evidence]:
+    """
+    Return the evidence with the beginning of the answer beside each question of a long exchange.
+
+    Ids stay those of the opening chunks; lines and citations include the beginning of the answer.
+    """
+    ids = [piece.chunk.id for piece in evidence if piece.chunk.start_time is not None and not piece.chunk.heading]
+    answers = search.store.passages.answers(ids) if ids else {}
+    return [_add_answer(piece, answers[piece.chunk.id]) if piece.chunk.id in answers else piece for piece in evidence]
+
+
+def _add_answer(piece: Evidence, answer: Chunk) -> Evidence:
+    text = answer.text.strip()
+    if len(text) > MAX_ANSWER_CHARACTERS:
+        text = text[:MAX_ANSWER_CHARACTERS].rpartition(" ")[0].rstrip() + " …"
+    chunk = replace(
+        piece.chunk,
+        text=f"{piece.chunk.text.rstrip()}\n\n{text}",
+        end_line=max(piece.chunk.end_line, answer.start_line),
+        end_time=max(filter(None, (piece.chunk.end_time, answer.start_time)), default=None),
+    )
+    own, shown = (cite(piece.document, cited).removeprefix(piece.document.source) for cited in (piece.chunk, chunk))
+    return replace(piece, chunk=chunk, citation=piece.citation.removesuffix(own) + shown)
+
+
+def _put_first(hits: Sequence[Hit], ids: Sequence[str]) -> list[Hit]:
+    """Return the hits with those of some chunks first; scores stay in descending order."""
+    places = {id: place for place, id in enumerate(ids)}
+    ordered = sorted(hits, key=lambda hit: places.get(hit.chunk_id, len(places)))
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    return [Hit(hit.chunk_id, rank, score) for rank, (hit, score) in enumerate(zip(ordered, scores, strict=True), 1)]
+
+
+def _states_rule(chunk: Chunk) -> bool:
+    said = _said(chunk)
+    return len(said) <= MAX_RULE_CHARACTERS and _STANDING.search(said) is not None
+
+
+def _said(chunk: Chunk) -> str:
+    """Return the turn that opens the exchange of a chunk."""
+    return openings(chunk.text)[0].text
 
 
 def _has_exchanges(scores: Mapping[str, float], search: SearchContext) -> bool:

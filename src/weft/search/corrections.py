@@ -9,6 +9,7 @@ after another; docs/ranking.md has its table.
 | --- | --- |
 | `rankings` | the rankings of the text channels |
 | `scores` | the fused scores of the text channels |
+| `order` | the fused text, and its union with the graph |
 | `confidence` | the rankings from which the confidence is computed |
 | `verdict` | status and confidence |
 | `candidates` | the text hits that compete for the places of the answer |
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from weft.search.confidence import confirm_title, drop_stop_words, keep_meaningful
-from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms
+from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms, spread_stages
 from weft.search.document_spread import find_leaders, prefer_new_documents, put_clear_first, spread
 from weft.search.draft import Draft
 from weft.search.question.absent_names import doubt_absent_names
@@ -32,7 +33,7 @@ from weft.search.search_context import SearchContext
 from weft.search.shared_words import reject_wordless
 from weft.search.writing_systems import drop_unsupported_evidence, drop_unsupported_vectors
 
-Stage: TypeAlias = Literal["rankings", "scores", "confidence", "verdict", "candidates", "places", "answer"]
+Stage: TypeAlias = Literal["rankings", "scores", "order", "confidence", "verdict", "candidates", "places", "answer"]
 
 
 class Correction(NamedTuple):
@@ -52,6 +53,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("rare_names", "scores", add_name_bonus, "a name that three chunks contain tells more than BM25 says"),
     Correction("time", "scores", add_time_bonus, "a question is more often about a recent chat than an old one"),
     Correction("exchanges", "scores", lead_exchanges, "parts of one long answer would take the places of others"),
+    Correction("stages", "order", spread_stages, "an order needs exchanges of each stage, not ten of the closest"),
     Correction("meaningful", "confidence", keep_meaningful, "some cosines and BM25 scores say nothing of an answer"),
     Correction("stop_words", "confidence", drop_stop_words, "without cosines, stop words look like a match"),
     Correction("wordless", "verdict", reject_wordless, "in a small namespace every cosine is high"),

@@ -9,6 +9,7 @@ from weft.choices import GRAPH
 from weft.records import ChannelHit, Evidence, Filter, Hit, Ranking, Rejected, Result, Status
 from weft.search.chunks import Chunks
 from weft.search.cite import cite, find_hidden_prefix
+from weft.search.conversations import show_answers
 from weft.search.draft import Draft
 from weft.search.graph.channel import Explain
 from weft.search.graph.connected import explain_hits
@@ -37,6 +38,7 @@ def build_result(draft: Draft, search: SearchContext, *, opinion: Opinion | None
         evidence = mark_reranked([piece for piece in found if piece.chunk.id not in linked], draft, opinion)
         connected = tuple(piece for piece in found if piece.chunk.id in linked)
         rejected = _read_rejected(draft, search) if query.terms else None
+        evidence = show_answers(evidence, search)
     degraded = _degraded(draft)
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)

@@ -28,15 +28,19 @@ from weft.search.rerank import ask_reranker, read_pool, reselect
 from weft.search.result import build_result
 from weft.search.search_context import SearchContext
 from weft.search.selection import select_hits
+from weft.search.timeline import answer_period
 
 
 def find(text: str, search: SearchContext) -> Result:
     """
     Return the evidence for a question, or the reason why there is not enough.
 
+    A question about a time alone gets the exchanges of that time.
     A reranker changes the order but not the confidence. No read transaction is open during a call to the reranker.
     """
     store, reranker = search.store, search.reranker
+    if (listed := answer_period(text, search)) is not None:
+        return listed
     with search.stopwatch.stage("parse"), store.reading():
         asked = read_question(text)
         question = respell_names(asked, store)

@@ -20,13 +20,14 @@ from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.request_limits import RequestLimits
-from weft.server.routes import answers, documents, erasure, facts, graph, jobs, keys, query, system
+from weft.server.routes import answers, documents, erasure, facts, graph, jobs, keys, query, system, timeline
 from weft.server.state import ServerState
 from weft.server.threads import Threads
 
 ROUTERS = (
     query.router,
     answers.router,
+    timeline.router,
     documents.router,
     graph.router,
     facts.router,

@@ -24,7 +24,6 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
-    DocumentTitle,
     Done,
     Filter,
     KeyPresence,
@@ -44,6 +43,7 @@ from weft.store.roles import (
     GraphReader,
     GraphWriter,
     Jobs,
+    PassageReader,
     Spending,
 )
 
@@ -65,6 +65,7 @@ __all__ = [
     "GraphWriter",
     "Jobs",
     "Keys",
+    "PassageReader",
     "Spending",
     "Store",
     "StoreReader",
@@ -87,6 +88,10 @@ class StoreReader(Protocol):
     def facts(self) -> FactReader:
         """Facts of the namespace."""
 
+    @property
+    def passages(self) -> PassageReader:
+        """Chunks by document, time and place in a conversation."""
+
     def reading(self) -> AbstractContextManager[None]:
         """
         Give all reads of this thread inside the block the same snapshot of the store.
@@ -98,9 +103,6 @@ class StoreReader(Protocol):
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         """Return the documents with these ids, in this order, skipping unknown ids."""
-
-    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
-        """Return the documents of these chunks, by chunk id; unknown ids are left out. No text is read."""
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         """Return a page of at most `limit` documents by source, starting after the source `after`."""

@@ -11,11 +11,14 @@ from weft.graph.entity_resolution import EditKind
 from weft.records import (
     BrokenLink,
     Census,
+    Chunk,
+    DocumentTitle,
     Entity,
     Extraction,
     Fact,
     FactEntity,
     FactEvent,
+    Filter,
     Job,
     JobCounts,
     Known,
@@ -196,6 +199,30 @@ class Annotations(Protocol):
 
         `vectors` of described names, by chunk id and key, are written with them under the active embedder.
         """
+
+
+# ── passages ───────────────────────────────────────────────────────────────────────────────
+
+
+class PassageReader(Protocol):
+    """Read access to chunks by time and place. Only chunks of conversations have a time."""
+
+    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
+        """Return the documents of these chunks, by chunk id; unknown ids are left out. No text is read."""
+
+    def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
+        """Return the `limit` latest chunks that pass a filter, by start time; ties by id."""
+
+    def openings(self, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """
+        Return the chunks that open the exchanges of later parts of long answers, by the id of the part.
+
+        An opening chunk is the last one before the part, in its document, that has no heading. Chunks that open an
+        exchange themselves, and unknown ones, are left out.
+        """
+
+    def answers(self, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return the first later part of each exchange, by the id of its opening chunk; others are left out."""
 
 
 # ── facts ───────────────────────────────────────────────────────────────────────────────────────

@@ -197,7 +197,7 @@ class StoreContract:
 
         every = store.find_documents(EVERYTHING)
         titles = {c.id: (item.id, item.source, item.title) for item in every for c in store.find_chunks(item.id)}
-        assert store.titles([*titles, "unknown"]) == titles
+        assert store.passages.titles([*titles, "unknown"]) == titles
         first = store.find_documents(EVERYTHING, limit=2)
         rest = store.find_documents(EVERYTHING, after=first[-1].source, limit=2)
         assert [d.source for d in first + rest] == ["a", "b", "c"]

@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
-from weft.records import Turn
+from weft.records import Turn, to_microseconds
 from weft.text.structure import Section, Span, cut, pack
 from weft.text.tokens import estimate_tokens
 
@@ -38,12 +39,22 @@ Start of a rendered turn.
     Note: text                             does not match: another role needs a time
 """
 
+_STAMP = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d)\): $")
+
 
 class Times(NamedTuple):
     """Earliest and latest time of some turns; None if no turn has a time."""
 
     start: int | None
     end: int | None
+
+
+class Opening(NamedTuple):
+    """A turn that opens an exchange, on one line."""
+
+    time: int | None
+    """Microseconds since 1970 in UTC, to the minute; None if the turn has no time."""
+    text: str
 
 
 def exchange_sections(text: str, turns: Sequence[Turn], *, max_tokens: int, min_tokens: int) -> list[Section]:
@@ -82,10 +93,31 @@ def strip_turn_heads(text: str) -> str:
     return _HEAD.sub("", text)
 
 
+def openings(text: str) -> list[Opening]:
+    """Return the turns of a chunk that open an exchange: the first one, and those of the user after another role."""
+    heads = list(_HEAD.finditer(text))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    found: list[Opening] = []
+    role = ""
+    for head, end in zip(heads, ends, strict=True):
+        before, role = role, head[0].partition(" (")[0].rstrip(": ")
+        if not found or (role == "user" != before):
+            found.append(Opening(_read_time(head[0]), " ".join(text[head.end() : end].split())))
+    return found or [Opening(None, " ".join(text.split()))]
+
+
 def first_line(turn: str) -> str:
     """Return the heading that repeats a question above the later chunks of its exchange."""
     line = _HEAD.sub("", turn.strip(), count=1).strip().partition("\n")[0]
     return line if len(line) <= MAX_QUESTION_CHARACTERS else line[: MAX_QUESTION_CHARACTERS - 1].rstrip() + "…"
+
+
+def _read_time(head: str) -> int | None:
+    found = _STAMP.search(head)
+    try:
+        return to_microseconds(datetime.fromisoformat(found[1])) if found else None
+    except ValueError:  # no such day
+        return None
 
 
 def _exchanges(text: str, turns: Sequence[Turn]) -> list[list[Span]]:

@@ -28,6 +28,7 @@ from weft.tools.arguments import read_arguments
 from weft.tools.definitions import TOOLS, ToolDefinition
 from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
 from weft.tools.paging import PAGE_CHARACTERS, cut_page, measure, shorten
+from weft.tools.timeline import memory_timeline
 
 MAX_SNIPPET_CHARACTERS = 1200
 """Maximum characters of a passage in a full search answer; memory_get returns the whole passage."""
@@ -288,6 +289,7 @@ _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
         memory_search,
         memory_get,
         memory_related,
+        memory_timeline,
         memory_add,
         memory_confirm,
         memory_forget,

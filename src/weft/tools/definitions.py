@@ -126,6 +126,22 @@ TOOLS: tuple[ToolDefinition, ...] = (
         aliases={"document_id": "id", "chunk_id": "id", "source": "id", "limit": "maxResults"},
     ),
     ToolDefinition(
+        name="memory_timeline",
+        title="List what was said in a period",
+        description="List past conversations of a time by day, newest first: what was discussed last week, what "
+        "changed since Monday. For a subject use memory_search.",
+        properties={
+            "when": {"type": "string", "maxLength": 200, "description": "E.g. `last week`, `since Monday`, 2026-03-01; "
+                     "default: the latest two weeks."},
+            "after": {"type": "string", "description": "Only at this time or later, as 2026-03-01."},
+            "before": {"type": "string", "description": "Only before this time."},
+            "cursor": CURSOR,
+        },
+        answer={"days": OBJECTS, "truncated": {"type": "boolean"}, "cursor": TEXT},
+        certain=("days", "truncated"),
+        aliases={"query": "when", "question": "when", "period": "when", "time": "when", "since": "after"},
+    ),
+    ToolDefinition(
         name="memory_add",
         title="Remember a fact",
         description="Remember one lasting fact that the user stated or decided: preferences, people, systems, "

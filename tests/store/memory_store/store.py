@@ -122,6 +122,48 @@ class MemorySpending:
         return sum(self._runs.pop(id, None) is not None for id in set(ids))
 
 
+class MemoryPassages:
+    """Chunks in memory by document, time and place, for one namespace."""
+
+    def __init__(self, content: _Content) -> None:
+        self._content = content
+
+    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
+        chunks = [self._content.chunks[id].chunk for id in chunk_ids if id in self._content.chunks]
+        owners = {chunk.id: self._content.documents[chunk.document_id] for chunk in chunks}
+        return {chunk: DocumentTitle(owner.id, owner.source, owner.title) for chunk, owner in owners.items()}
+
+    def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
+        owners = self._content.documents
+        found = [
+            item.chunk
+            for item in self._content.chunks.values()
+            if item.chunk.start_time is not None
+            and where.allows_time(item.chunk.start_time, item.chunk.end_time)
+            and _passes(owners[item.chunk.document_id], where)
+        ]
+        return sorted(found, key=lambda chunk: (-(chunk.start_time or 0), chunk.id))[:limit]
+
+    def openings(self, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        found: dict[str, Chunk] = {}
+        every = [item.chunk for item in self._content.chunks.values()]
+        for part in every:
+            if part.id in chunk_ids and part.heading and part.start_time is not None:
+                before = [c for c in every if c.document_id == part.document_id and c.ordinal < part.ordinal]
+                opening = max((c for c in before if not c.heading), key=lambda c: c.ordinal, default=None)
+                found |= {part.id: opening} if opening else {}
+        return found
+
+    def answers(self, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        places = {(item.chunk.document_id, item.chunk.ordinal): item.chunk for item in self._content.chunks.values()}
+        return {
+            opening.id: answer
+            for opening in places.values()
+            if opening.id in chunk_ids and not opening.heading and opening.start_time is not None
+            if (answer := places.get((opening.document_id, opening.ordinal + 1))) and answer.heading
+        }
+
+
 class MemoryAnnotations:
     """Annotations of chunks by imports."""
 
@@ -254,6 +296,10 @@ class MemoryStore:
         )
 
     @property
+    def passages(self) -> MemoryPassages:
+        return MemoryPassages(self._content)
+
+    @property
     def jobs(self) -> MemoryJobs:
         return MemoryJobs(self._content.jobs)
 
@@ -353,10 +399,6 @@ class MemoryStore:
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         return [self._content.documents[id] for id in ids if id in self._content.documents]
-
-    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
-        owners = {chunk.id: self._content.documents[chunk.document_id] for chunk in self.chunks(chunk_ids)}
-        return {chunk: DocumentTitle(owner.id, owner.source, owner.title) for chunk, owner in owners.items()}
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         found = [d for d in self._content.documents.values() if d.source > after and _passes(d, where)]

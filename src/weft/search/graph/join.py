@@ -14,6 +14,7 @@ from weft.rank.heuristic_confidence import heuristic_confidence, should_expand
 from weft.records import Hit, Query, Ranking
 from weft.search.channels import fuse_text
 from weft.search.confidence import min_relevant_cosine
+from weft.search.corrections import correct
 from weft.search.draft import Draft, Walked
 from weft.search.graph.channel import search_graph
 from weft.search.graph.relations import Relations, relations_in
@@ -55,7 +56,9 @@ def join_graph(draft: Draft, search: SearchContext) -> Draft:
             draft = replace(draft, rankings={**draft.rankings, **graph}, complete={**draft.complete, **graph})
         draft = replace(draft, walked=weigh_graph(draft.walked, draft.text, store=search.store, options=options))
         hits = add_graph(draft.text, draft.walked, rrf_k=search.options.rrf_k, options=options)
-        return replace(draft, hits=hits)
+        draft = replace(draft, hits=hits)
+        is_fused = len(plan.channels) > 1 and not draft.is_cited
+        return correct("order", draft, search) if is_fused else draft
 
 
 def walk_graph(

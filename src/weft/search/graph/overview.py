@@ -91,7 +91,7 @@ def _homes(entities: Sequence[Entity], store: StoreReader) -> dict[str, tuple[in
         chunks: dict[str, list[str]] = {entity.id: [] for entity in page}
         for mention in store.graph.mentions_of(list(chunks), limit=SAMPLED_MENTIONS):
             chunks[mention.entity_id].append(mention.chunk_id)
-        titles = store.titles(sorted({id for ids in chunks.values() for id in ids}))
+        titles = store.passages.titles(sorted({id for ids in chunks.values() for id in ids}))
         sizes = {d.id: d.chunk_count for d in store.documents(sorted({title.document_id for title in titles.values()}))}
         for entity in page:
             if seen := [titles[id] for id in chunks[entity.id] if id in titles]:

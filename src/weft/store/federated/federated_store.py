@@ -16,7 +16,6 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
-    DocumentTitle,
     Filter,
     KeywordStatistics,
     Ranking,
@@ -29,6 +28,7 @@ from weft.store.federated.duplicates import Duplicates
 from weft.store.federated.entity_keys import EntityIds, EntityKeys
 from weft.store.federated.federated_facts import FederatedFacts, join_generations
 from weft.store.federated.federated_graph import FederatedGraph
+from weft.store.federated.federated_passages import FederatedPassages
 from weft.store.federated.joined_rankings import join_statistics, join_vectors, search_member
 from weft.store.federated.members import Member, in_order, make_members
 
@@ -74,6 +74,10 @@ class FederatedStore:
     def facts(self) -> FederatedFacts:
         return FederatedFacts(self._members(), self._keys)
 
+    @property
+    def passages(self) -> FederatedPassages:
+        return FederatedPassages(self._members())
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         with ExitStack() as stack:
@@ -105,14 +109,6 @@ class FederatedStore:
             for shown in map(member.document, member.store.documents(own))
         }
         return [found[id] for id in ids if id in found]
-
-    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
-        return {
-            member.outer(chunk): title._replace(document_id=member.outer(title.document_id))
-            for member in self._members()
-            if (own := member.own(chunk_ids))
-            for chunk, title in member.store.titles(own).items()
-        }
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         """Return a page of documents by source. It is longer than `limit` if its last source is in several members."""

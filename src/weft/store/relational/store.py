@@ -6,7 +6,7 @@ import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 
 from weft.errors import SchemaMismatch
 from weft.records import (
@@ -14,7 +14,6 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
-    DocumentTitle,
     Done,
     Filter,
     KeywordStatistics,
@@ -26,6 +25,7 @@ from weft.records import (
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.annotations import RelationalAnnotations
 from weft.store.relational.calibration import read_calibration, write_calibration
+from weft.store.relational.chunk_rows import read_chunk
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.fact_store import RelationalFacts
@@ -33,7 +33,8 @@ from weft.store.relational.filters import bind
 from weft.store.relational.graph.document_graph import DocumentGraph
 from weft.store.relational.graph.graph_read import RelationalGraph
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
-from weft.store.relational.json_columns import read_list, read_object
+from weft.store.relational.json_columns import read_object
+from weft.store.relational.passages import RelationalPassages
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -71,6 +72,10 @@ class RelationalStore:
     @property
     def facts(self) -> RelationalFacts:
         return RelationalFacts(self._connections, namespace=self._namespace)
+
+    @property
+    def passages(self) -> RelationalPassages:
+        return RelationalPassages(self._connections, namespace=self._namespace)
 
     @property
     def annotations(self) -> RelationalAnnotations:
@@ -155,10 +160,6 @@ class RelationalStore:
         found = {document.id: document for document in map(_document, rows)}
         return [found[id] for id in ids if id in found]
 
-    def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
-        rows = self._rows("titles_by_chunk", {"ids": json.dumps(list(chunk_ids))})
-        return {chunk: DocumentTitle(id, source, title) for chunk, id, source, title in rows}
-
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         rows = self._rows("find_documents", {**bind(where), "after": after, "limit": limit})
         return [_document(row) for row in rows]
@@ -169,11 +170,11 @@ class RelationalStore:
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         rows = self._rows("chunks_by_id", {"ids": json.dumps(list(ids))})
-        found = {chunk.id: chunk for chunk in map(_chunk, rows)}
+        found = {chunk.id: chunk for chunk in map(read_chunk, rows)}
         return [found[id] for id in ids if id in found]
 
     def find_chunks(self, document_id: str) -> list[Chunk]:
-        return [_chunk(row) for row in self._rows("chunks_by_document", {"id": document_id})]
+        return [read_chunk(row) for row in self._rows("chunks_by_document", {"id": document_id})]
 
     def batches(self, document_ids: Sequence[str]) -> list[Batch]:
         with self._connections.read(self._namespace) as db:
@@ -194,7 +195,7 @@ class RelationalStore:
             return read_calibration(db, self._namespace)
 
     def sample(self, *, limit: int) -> list[Chunk]:
-        return [_chunk(row) for row in self._rows("sample_chunks", {"limit": limit})]
+        return [read_chunk(row) for row in self._rows("sample_chunks", {"limit": limit})]
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return [id for (id,) in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
@@ -302,27 +303,6 @@ def _document(row: Row) -> DocumentInfo:
         content_hash=content_hash,
         unit=unit,
         chunk_count=count,
-    )
-
-
-@lru_cache(maxsize=16384)
-def _heading(text: str) -> tuple[str, ...]:
-    """Return the headings in a column. They repeat in a document, and the same chunks are found often."""
-    return tuple(read_list(text, what=f"the headings {text[:80]!r} of a chunk"))
-
-
-def _chunk(row: Row) -> Chunk:
-    id, document_id, ordinal, heading, start_line, end_line, text, start_time, end_time = row
-    return Chunk(
-        id=id,
-        document_id=document_id,
-        ordinal=ordinal,
-        heading=_heading(heading) if heading != "[]" else (),
-        start_line=start_line,
-        end_line=end_line,
-        text=text,
-        start_time=start_time,
-        end_time=end_time,
     )
 
 

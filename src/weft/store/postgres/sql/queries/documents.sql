@@ -221,6 +221,53 @@ FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.d
 WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;
 
+-- name: latest_chunks
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace AND c.start_time IS NOT NULL
+    AND (:any_time::boolean OR (c.start_time < :time_to::bigint AND c.end_time >= :time_from::bigint))
+    AND (
+        :all_documents::boolean
+        OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+    )
+    AND starts_with(d.source, :prefix)
+    AND NOT EXISTS (
+        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
+        WHERE (wanted.value ->> 3 = '2') = EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number
+                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
+        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
+        ))
+    )
+ORDER BY c.start_time DESC, c.id
+LIMIT :limit;
+
+-- name: answer_chunks
+SELECT o.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+FROM weft.chunk AS o
+JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = o.document AND c.ordinal = o.ordinal + 1
+JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE o.namespace = :namespace
+    AND o.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)))
+    AND o.start_time IS NOT NULL AND o.heading = '[]' AND c.heading <> '[]';
+
+-- name: opening_chunks
+SELECT p.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
+FROM weft.chunk AS p
+CROSS JOIN LATERAL (
+    SELECT o.* FROM weft.chunk AS o
+    WHERE o.namespace = :namespace AND o.document = p.document AND o.ordinal < p.ordinal AND o.heading = '[]'
+    ORDER BY o.ordinal DESC
+    LIMIT 1
+) AS c
+JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE p.namespace = :namespace
+    AND p.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)))
+    AND p.start_time IS NOT NULL AND p.heading <> '[]';
+
 -- name: chunk_ids
 SELECT c.number, c.id FROM weft.chunk AS c
 WHERE c.namespace = :namespace

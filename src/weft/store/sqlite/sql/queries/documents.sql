@@ -30,6 +30,10 @@ SELECT name FROM namespace AS n
 WHERE EXISTS (SELECT 1 FROM document WHERE namespace = n.number) OR EXISTS (SELECT 1 FROM fact WHERE namespace = n.number)
 ORDER BY name;
 
+-- name: has_content
+SELECT EXISTS (SELECT 1 FROM document WHERE namespace = :namespace)
+    OR EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace);
+
 -- name: all_namespaces
 SELECT number, name, chunks, length FROM namespace ORDER BY number;
 
@@ -154,6 +158,49 @@ SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;
+
+-- name: latest_chunks
+-- CROSS: walk chunk_by_time backwards until enough pass
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
+FROM chunk AS c CROSS JOIN document AS d ON d.number = c.document
+WHERE c.namespace = :namespace AND c.start_time IS NOT NULL
+    AND (:any_time OR (c.start_time < :time_to AND c.end_time >= :time_from))
+    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
+    AND substr(d.source, 1, length(:prefix)) = :prefix
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:labels) AS wanted
+        WHERE (wanted.value ->> 3 = 2) = EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number
+                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
+        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
+        ))
+    )
+ORDER BY c.start_time DESC, c.id
+LIMIT :limit;
+
+-- name: answer_chunks
+-- CROSS: look up these openings, then the chunk after each
+SELECT o.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
+FROM chunk AS o
+CROSS JOIN chunk AS c ON c.document = o.document AND c.ordinal = o.ordinal + 1
+CROSS JOIN document AS d ON d.number = c.document
+WHERE o.namespace = :namespace AND o.id IN (SELECT value FROM json_each(:ids))
+    AND o.start_time IS NOT NULL AND o.heading = '[]' AND c.heading <> '[]';
+
+-- name: opening_chunks
+-- CROSS: look up these parts, then the chunks of their documents
+SELECT p.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
+FROM chunk AS p
+CROSS JOIN chunk AS c ON c.document = p.document AND c.ordinal = (
+    SELECT max(o.ordinal) FROM chunk AS o
+    WHERE o.document = p.document AND o.ordinal < p.ordinal AND o.heading = '[]'
+)
+CROSS JOIN document AS d ON d.number = c.document
+WHERE p.namespace = :namespace AND p.id IN (SELECT value FROM json_each(:ids))
+    AND p.start_time IS NOT NULL AND p.heading <> '[]';
 
 -- name: chunk_ids
 SELECT c.number, c.id FROM json_each(:numbers) AS k
