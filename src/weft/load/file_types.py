@@ -9,7 +9,7 @@ from typing import Protocol
 from weft.config import LoadOptions
 from weft.records import Document, Skipped
 
-TEXT_SUFFIXES = frozenset({".adoc", ".asciidoc", ".log", ".org", ".rst", ".text", ".txt"})
+TEXT_SUFFIXES = frozenset({".log", ".text", ".txt"})
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 _ARCHIVES = ".7z .bz2 .deb .dmg .gz .img .iso .jar .lz4 .msi .rar .rpm .tar .tgz .war .whl .xz .zip .zst"
 _PICTURES = ".avif .bmp .gif .heic .ico .jpeg .jpg .png .psd .svg .tif .tiff .webp"

@@ -26,10 +26,12 @@ from weft.load.file_types import (
 from weft.load.folder import FoundFile, iter_files
 from weft.load.formats.beir import load_corpus
 from weft.load.formats.code import find_language, load_code
+from weft.load.formats.generated import DRAWINGS, load_drawing, skip_file, skip_reason
 from weft.load.formats.gzip_text import load_gzip
 from weft.load.formats.html import load_html
 from weft.load.formats.markdown import load_markdown, parse_markdown
 from weft.load.formats.notebook import load_notebook
+from weft.load.formats.outline import load_outline
 from weft.load.formats.pdf import load_pdf
 from weft.load.formats.plain import find_title, load_unknown
 from weft.load.formats.table import load_table
@@ -70,6 +72,8 @@ def load_mail(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 LOADERS: dict[str, Loader] = {
+    ".adoc": load_outline,
+    ".asciidoc": load_outline,
     ".bib": load_bibtex,
     ".atom": load_xml,
     ".apkg": load_anki,
@@ -90,6 +94,7 @@ LOADERS: dict[str, Loader] = {
     ".ods": load_ods,
     ".odt": load_odt,
     ".opml": load_xml,
+    ".org": load_outline,
     ".pdf": load_pdf,
     ".pptx": load_pptx,
     ".rst": load_rst,
@@ -102,6 +107,7 @@ LOADERS: dict[str, Loader] = {
     ".xlsx": load_xlsx,
     ".xml": load_xml,
     ".zip": load_zip,
+    **dict.fromkeys(DRAWINGS, load_drawing),
     **dict.fromkeys(OCR_SUFFIXES, load_scan),
 }
 """Loader by extension. JSON Lines, source code and plain text are detected separately."""
@@ -172,6 +178,8 @@ def load_text(
 def find_loader(path: Path) -> Loader:
     """Return the loader of a file by its name."""
     suffix = path.suffix.lower()
+    if skip_reason(path):
+        return skip_file
     if is_line_based(path):
         return load_lines_or_log
     if is_gzip_text(path):

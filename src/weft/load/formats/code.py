@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from weft.config import LoadOptions
-from weft.load.file_reader import read_text
+from weft.load.file_reader import LoadError, read_text
 from weft.load.file_types import UPLOAD, file_title, user_file_name
+from weft.load.formats.generated import is_minified
 from weft.records import Document
 from weft.text.code.module_names import MODULE, MODULE_LANGUAGES, find_module, path_module
 from weft.text.code.project_paths import PATHS, find_paths
@@ -24,7 +25,6 @@ LANGUAGES: dict[str, str] = {
     ".clj": "clojure",
     ".cpp": "cpp",
     ".cs": "csharp",
-    ".css": "css",
     ".cxx": "cpp",
     ".dart": "dart",
     ".ex": "elixir",
@@ -41,7 +41,6 @@ LANGUAGES: dict[str, str] = {
     ".js": "javascript",
     ".jsx": "javascript",
     ".kt": "kotlin",
-    ".less": "css",
     ".lua": "lua",
     ".mjs": "javascript",
     ".php": "php",
@@ -54,7 +53,6 @@ LANGUAGES: dict[str, str] = {
     ".rb": "ruby",
     ".rs": "rust",
     ".scala": "scala",
-    ".scss": "css",
     ".sh": "shell",
     ".sql": "sql",
     ".svelte": "svelte",
@@ -87,10 +85,13 @@ def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     metadata: dict[str, str | list[str] | None] = {"language": language}
     if language and language in MODULE_LANGUAGES:
         metadata |= _read_project(path, source=source, language=language)
+    text = read_text(path, options=options)
+    if is_minified(text):
+        raise LoadError("generated", "the lines are too long to be written by people")
     yield Document(
         source=source,
         title=file_title(source, with_extension=True),
-        text=read_text(path, options=options),
+        text=text,
         form="code",
         metadata={key: value for key, value in metadata.items() if value},
     )
