@@ -5,10 +5,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memory_store.store import MemoryDatabase
 
-from weft.config import Settings, StoreOptions
+from weft.config import LoadOptions, Settings, StoreOptions
 from weft.engine.engine import Engine
+from weft.load.numbered_records import with_record_number
+from weft.load.restructuredtext.document import rst_document
 from weft.load.run import load_text
-from weft.records import BrokenLink, Document, Filter
+from weft.records import BrokenLink, Filter
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 
@@ -138,17 +140,44 @@ def test_labels_of_sphinx_lead_to_sections(engine):
     """`:ref:` finds a label in any folder; `toctree` and `:doc:` find documents."""
     engine.add(
         [
-            Document(source="source/index.rst", title="Start", text=".. toctree::\n\n   guide/setup\n"),
-            Document(
-                source="source/guide/setup.rst",
-                title="Setup",
-                text="Setup\n=====\n\n.. _max:\n\nLimits\n------\n\nTen.\n",
-            ),
-            Document(source="source/api.rst", title="Api", text="See :ref:`max` and :doc:`/guide/setup`.\n"),
+            rst_document(text, source=f"source/{name}.rst", options=LoadOptions())
+            for name, text in (
+                ("index", "Start\n=====\n\n.. toctree::\n\n   guide/setup\n"),
+                ("guide/setup", "Setup\n=====\n\n.. _max:\n\nLimits\n------\n\nTen.\n"),
+                ("api", "Api\n===\n\nSee :ref:`max` and :doc:`/guide/setup`.\n"),
+            )
         ]
-    )  # fmt: skip
+    )
     pairs = {item[:2] for item in links(engine.store)}
     assert pairs == {("Start", "Setup"), ("Api", "Setup"), ("Api", "Setup › Limits")}
+
+
+ROLES = {
+    "settings.rst": (
+        "Settings\n========\n\n.. setting:: DEBUG\n\nDEBUG\n-----\n\nOff.\n\n.. django-admin:: migrate\n\nText.\n"
+    ),
+    "api.rst": (
+        "Api\n===\n\n.. currentmodule:: harbour\n\n.. class:: Pier\n\n   One.\n\n   .. method:: moor()\n\n      Ties."
+    ),
+    "glossary.rst": "Glossary\n========\n\n.. glossary::\n\n   tide\n      The level of the sea.\n",
+    "pep-0009.rst": "PEP: 9\nTitle: Old Lights\nStatus: Final\n\nAbstract\n========\n\nRed ones.\n",
+    "guide.rst": (
+        "Guide\n=====\n\nSet :setting:`DEBUG`, run :djadmin:`migrate`, call :meth:`.Pier.moor`, the :term:`tide`.\n\n"
+        "Read PEP 9. :class:`other.Library` and :setting:`UNKNOWN` are not here, nor is :doc:`gone`.\n"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_roles_lead_to_what_declares_the_name(engine, order):
+    """In any order of indexing; a name may be one of another library, a missing page is broken."""
+    for name in sorted(ROLES)[::order]:
+        document = rst_document(ROLES[name], source=f"docs/{name}", options=LoadOptions())
+        engine.add([with_record_number(document)])
+
+    pairs = {item[:2] for item in links(engine.store)}
+    assert {target for source, target in pairs if source == "Guide"} >= {"Settings", "Api", "Glossary", "Old Lights"}
+    assert [link.target for link in engine.broken_links()] == ["gone.rst"]
 
 
 HISTORY = st.lists(

@@ -10,7 +10,7 @@ from weft.extract.links.addresses import read_address
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import MAX_ANCHORS, find_anchors
 from weft.extract.links.markdown_links import MAX_LINKS, find_links
-from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
+from weft.extract.links.markup_links import find_asciidoc_links, find_org_links
 from weft.extract.links.page_keys import (
     MAX_PREFIX_BYTES,
     LinkKey,
@@ -65,20 +65,6 @@ def test_links_of_markdown(text, links):
 @pytest.mark.parametrize(
     ("reader", "text", "links"),
     [
-        (find_rst_links, ":doc:`Pods <../pods>` :ref:`limits`", [("../pods.rst", "Pods", ""), ("limits", "", "label")]),
-        (find_rst_links, ".. toctree::\n   :maxdepth: 2\n\n   intro\n   Guide <guide/index>\n   self\n",
-         [("intro.rst", "", ""), ("guide/index.rst", "Guide", "")]),
-        (find_rst_links, "a `Pods\n<pods.html>`_ and Nodes_\n\n.. _Nodes: nodes.html\n",
-         [("pods.html", "Pods", ""), ("nodes.html", "Nodes", "")]),
-        (find_rst_links, "`Pods <p_>`_ and `Nodes <n_>`_\n\n.. _p: pods.html\n", [("pods.html", "Pods", "")]),
-        (find_rst_links, "Code::\n\n   :doc:`x`\n\n.. code-block:: rst\n\n   :doc:`y`\n\n``:doc:`z` ``", []),
-        (find_rst_links, "`.Pod`, `~k8s.Pod.run`, `plain`, :py:class:`Node`, :func:`it <k8s.run>`, ``a.b``",
-         [("Node", "Node", "code"), ("k8s.run", "k8s.run", "code"), ("Pod", "Pod", "code"),
-          ("k8s.Pod.run", "k8s.Pod.run", "code")]),
-        (find_rst_links, ".. currentmodule:: k8s\n\n.. autoclass:: Pod(name)\n\n   .. method:: Pod.run\n\n"
-         ".. py:module:: app\n\n.. autofunction:: app.main",
-         [("k8s.Pod", "Pod", "code"), ("k8s.Pod.run", "Pod.run", "code"), ("app", "app", "code"),
-          ("app.main", "app.main", "code")]),
         (find_org_links, "[[file:pods.org::*Limits][Pods]] [[id:4d2f]] [[*Own heading]]",
          [("pods.org#Limits", "Pods", ""), ("4d2f", "", "label")]),
         (find_org_links, "#+begin_src org\n[[file:a.org]]\n#+end_src", []),
@@ -88,7 +74,7 @@ def test_links_of_markdown(text, links):
     ],
 )  # fmt: skip
 def test_links_of_other_markup(reader, text, links):
-    """Documents of Sphinx have no extension in links; labels are marked as such."""
+    """Labels are marked as such."""
     assert [(link.address, link.label, link.kind) for link in reader(text)] == links
 
 
@@ -202,7 +188,6 @@ def test_a_long_path_has_a_short_key():
          [("ab", 0, 3), ("max", 1, 1), ("most", 1, 1), ("max1", 2, 3), ("c", 4, 4)]),
         ("Über Öl\n=====\n\n## 响应式 `ref`", ".md", [("uberol", 0, 3), ("响应式ref", 3, 3)]),
         ("```\n# no\n```\n<a id='here'></a> text ^blk", ".md", [("here", 3, 3), ("blk", 3, 3)]),
-        (".. _lab:\n\nTitle\n=====\n\nPart\n----\nx\n", ".rst", [("lab", 2, 8), ("title", 2, 8), ("part", 5, 8)]),
         ("* One\n:PROPERTIES:\n:CUSTOM_ID: uno\n:END:\n** Two", ".org", [("one", 0, 4), ("uno", 0, 4), ("two", 4, 4)]),
         ("= T\n[[max]]\n== Limits\nx", ".adoc", [("t", 0, 3), ("max", 2, 3), ("limits", 2, 3)]),
     ],
@@ -224,7 +209,6 @@ def test_anchors_of_all_generators_are_equal():
         ("a.md", "`[x](https://x.org/c)`\n\n```\n[y](https://x.org/d)\n```\n\n[r]\n\n[r]: https://x.org/r", "r"),
         ("a.md", f"[long](https://x.org/{'y' * 600}) [mail](mailto:a@x.org) ![i](https://x.org/i.png)", ""),
         ("https://X.org/a", "[b](https://x.org/b) [c](https://y.org/c)", "https://y.org/c"),
-        ("a.rst", "`s <https://x.org/s>`_\n\n::\n\n    `t <https://x.org/t>`_", "s"),
         ("a.adoc", "link:https://x.org/s[s] and https://x.org/t[t]", "s t"),
         ("a.org", "[[https://x.org/s][s]]", "s"),
         ("a.md", " ".join(f"[{n}](https://x.org/{n})" for n in range(200)), " ".join(map(str, range(MAX_URLS)))),
@@ -232,7 +216,7 @@ def test_anchors_of_all_generators_are_equal():
 )
 def test_addresses_on_other_hosts_are_attributes_of_the_document(source, text, urls):
     """Each once, in order, bounded in number and length; not those in code."""
-    form = "text" if source.endswith((".rst", ".adoc", ".org")) else "markdown"
+    form = "text" if source.endswith((".adoc", ".org")) else "markdown"
     document = Document(source=source, title="A", text=text, form=form)
     expected = [url if "://" in url else f"https://x.org/{url}" for url in urls.split()]
     store = MemoryDatabase().store("default")
@@ -291,9 +275,9 @@ def test_labels_that_are_names(label, target, name):
 )  # fmt: skip
 def test_hostile_text_is_read_in_linear_time(text):
     """Each text would take minutes if its parts were read again and again."""
-    for reader in (lambda text: find_links(parse(text)), find_rst_links, find_org_links, find_asciidoc_links):
+    for reader in (lambda text: find_links(parse(text)), find_org_links, find_asciidoc_links):
         assert len(reader(text)) <= MAX_LINKS
-    for suffix in (".md", ".rst", ".org", ".adoc"):
+    for suffix in (".md", ".org", ".adoc"):
         assert len(find_anchors(text, suffix=suffix)) <= 2 * MAX_ANCHORS
 
 

@@ -4,7 +4,6 @@ Anchors of a page: headings and explicit ids that links point to.
 | syntax | heading | other ids |
 | --- | --- | --- |
 | Markdown | `## Limits {#max}`, underlined lines | `<a id="max">`, `<h2 id="max">`, `text ^max` |
-| reStructuredText | underlined lines | `.. _max:` |
 | Org | `* Limits` | `:CUSTOM_ID: max`, `:ID: 4d2f`, `<<max>>` |
 | AsciiDoc | `== Limits` | `[[max]]`, `[#max]` |
 
@@ -33,8 +32,6 @@ POINT = 9
 
 _ATTRIBUTES = re.compile(r"#([^\s{}]{1,120})")
 _HTML_ID = re.compile(r"<(\w{1,20})\s(?:[^<>]{0,300}\s)?(?:id|name)\s{0,4}=\s{0,4}[\"']?([^\s\"'<>]{1,120})")
-_RULE = re.compile(r"([=\-~^*+#\"'`:.<>_!$%&,;/?@|{}()\[\]\\])\1{1,}$")
-_RST_LABEL = re.compile(r"\s{0,40}\.\. _(?:`([^`]{1,200})`|([^:`]{1,200})):\s*$")
 _STARS = re.compile(r"(\*{1,8})\s{1,9}(\S.*)$")
 _PROPERTY = re.compile(r"\s{0,20}:(?:CUSTOM_)?ID:\s{1,9}(\S{1,120})", re.IGNORECASE)
 _ORG_TARGET = re.compile(r"<<([^<>\n]{1,120})>>")
@@ -72,11 +69,9 @@ def find_anchors(text: str, *, suffix: str) -> list[Anchor]:
     """Return the anchors of a page in order; `suffix` is the extension of its file."""
     lines = text.split("\n")
     readers: dict[str, Callable[[Sequence[str]], Iterator[Mark]]] = {
-        ".rst": _rst_marks,
         ".org": _org_marks,
         ".adoc": _asciidoc_marks,
         ".asciidoc": _asciidoc_marks,
-        ".txt": _rst_marks,
     }
     marks: list[Mark] = []
     for mark in readers[suffix](lines) if suffix in readers else _markdown_marks(parse(text)):
@@ -155,22 +150,6 @@ def _span_id(span: Span) -> str:
         return span.target.strip()
     found = _ATTRIBUTES.search(span.target)
     return found[1] if found else ""
-
-
-def _rst_marks(lines: Sequence[str]) -> Iterator[Mark]:
-    levels: dict[str, int] = {}
-    for index, line in enumerate(lines):
-        if label := _RST_LABEL.match(line):
-            yield Mark(index, POINT, "", (label[1] or label[2]).strip())
-            continue
-        below = lines[index + 1].rstrip() if index + 1 < len(lines) else ""
-        if not line.strip() or not below or len(line) > MAX_HEADING_CHARACTERS or line[0].isspace():
-            continue
-        rule = _RULE.match(below)
-        if rule and len(below) + 2 >= len(line.rstrip()) and not _RULE.match(line.rstrip()):
-            above = lines[index - 1].rstrip() if index else ""
-            style = rule[1] + ("^" if above == below else "")
-            yield Mark(index, levels.setdefault(style, len(levels) + 1), line.strip().replace("`", ""), "")
 
 
 def _org_marks(lines: Sequence[str]) -> Iterator[Mark]:

@@ -1,145 +1,25 @@
 """
-Links of reStructuredText, Org and AsciiDoc.
+Links of Org and AsciiDoc.
 
 | syntax | text | address | label |
 | --- | --- | --- | --- |
-| reStructuredText | ``:doc:`Pods <../pods>` `` | `../pods` | `Pods` |
-| | ``:ref:`limits` `` | label `limits` | |
-| | entries of `.. toctree::` | the entry | |
-| | `` `Pods <pods.html>`_ `` and `.. _Pods: pods.html` | `pods.html` | `Pods` |
-| | `` `Pods <target_>`_ `` and `.. _target: pods.html` | `pods.html` | `Pods` |
-| | ``:class:`.Pod` ``, `.. autoclass:: Pod` | code `Pod` | |
 | Org | `[[file:pods.org::*Limits][Pods]]` | `pods.org#Limits` | `Pods` |
 | | `[[id:4d2f][Pods]]` | label `4d2f` | `Pods` |
 | AsciiDoc | `xref:pods.adoc#limits[Pods]`, `<<pods.adoc#limits,Pods>>` | `pods.adoc#limits` | `Pods` |
 | | `link:pods.html[Pods]` | `pods.html` | `Pods` |
-
-An address without extension in reStructuredText names a document, as in Sphinx.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
-from weft.extract.links.code_references import find_code_directives, find_code_roles
 from weft.extract.links.markdown_links import MAX_LINKS, Link
 
-_ROLE = re.compile(
-    r":(?:\w{1,20}:)?(doc|ref|any|numref|term):`(?:([^`<>]{0,300}?)\s{0,9}<([^`<>]{1,500})>|([^`<>]{1,300}))`"
-)
-_NAMED = re.compile(r"`([^`<>]{1,300}?)\s{0,9}<([^`<>\s]{1,500})>`__?")
-_REFERENCE = re.compile(r"(?<![\w`])(?:`([^`<>]{1,200})`|([A-Za-z][\w.-]{0,100}))_(?![\w_>])")
-_TARGET = re.compile(r"\.\. _(?:`([^`]{1,200})`|([^:`]{1,200})):\s{1,9}(\S{1,500})\s*$")
-_LITERAL = (
-    "code-block|code|sourcecode|literalinclude|highlight|parsed-literal|raw|math|doctest|testcode|testsetup|ipython"
-)
-_DIRECTIVE = re.compile(rf"(\s{{0,40}})\.\. (?:[\w-]{{1,20}}:)?(toctree|{_LITERAL})::")
-_ENTRY = re.compile(r"(?:([^<>]{1,300}?)\s{1,9}<([^<>]{1,500})>|(\S[^<>]{0,499}))$")
 _ORG = re.compile(r"\[\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{1,300})\])?\]")
 _ORG_CODE = re.compile(r"\s{0,20}#\+(begin|end)_(src|example|export)", re.IGNORECASE)
 _XREF = re.compile(r"(?:xref:|link:|(?=https?://))([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
-_RST_CODE_INLINE = re.compile(r"``(?:[^`]|`(?!`)){1,300}``")
-
-
-def find_rst_links(text: str) -> list[Link]:
-    """Return the links of reStructuredText in order; literal blocks contain none."""
-    lines = text.split("\n")
-    targets = {_fold(match[1] or match[2]): match[3] for line in lines if (match := _TARGET.match(line))}
-    found = list(find_code_directives(text))
-    for index, block, is_entry in _rst_blocks(lines):
-        if is_entry:
-            found += _read_entry(block.strip(), index)
-        elif "`" in block or ("_" in block and targets):
-            shown = _RST_CODE_INLINE.sub(_spaces, block)
-            found += _read_rst(shown, index, targets)
-            found += find_code_roles(shown, index)
-        if len(found) >= MAX_LINKS:
-            break
-    return sorted(found[:MAX_LINKS], key=lambda link: link.line)
-
-
-def _rst_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield (index of the first line, text, True for an entry of a table of contents); paragraphs are joined."""
-    pending: list[str] = []
-    start = 0
-    for index, line, is_entry in _rst_lines(lines):
-        if pending and (is_entry or index != start + len(pending)):
-            yield start, "\n".join(pending), False
-            pending = []
-        if is_entry:
-            yield index, line, True
-            continue
-        start = start if pending else index
-        pending.append(line)
-    if pending:
-        yield start, "\n".join(pending), False
-
-
-def _rst_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield (index, line, True for an entry of a table of contents) of lines that are not literal."""
-    hidden = listing = -1  # indentation of the literal block or toctree, else -1
-    for index, line in enumerate(lines):
-        bare = line.lstrip(" \t")
-        if not bare:
-            continue
-        width = len(line) - len(bare)
-        hidden = hidden if width > hidden >= 0 else -1
-        listing = listing if width > listing >= 0 else -1
-        if hidden >= 0:
-            continue
-        if listing >= 0:
-            if not bare.startswith(":"):
-                yield index, bare, True
-            continue
-        if directive := _DIRECTIVE.match(line):
-            if directive[2] == "toctree":
-                listing = width
-            else:
-                hidden = width
-            continue
-        yield index, line, False
-        if bare.rstrip().endswith("::") and not bare.startswith(".. "):
-            hidden = width
-
-
-def _read_entry(entry: str, index: int) -> Iterator[Link]:
-    match = _ENTRY.match(entry)
-    if match and entry != "self" and "*" not in entry:
-        yield Link(index, _as_document(match[2] or match[3]), match[1] or "", block=entry)
-
-
-def _read_rst(block: str, start: int, targets: dict[str, str]) -> Iterator[Link]:
-    def link(match: re.Match[str], address: str, label: str, kind: str = "") -> Link:
-        line = start + block.count("\n", 0, match.start())
-        return Link(line, "".join(address.split()), " ".join(label.split()), False, kind, block, match.start())
-
-    for match in _ROLE.finditer(block):
-        address, label = match[3] or match[4], match[2] or ""
-        if match[1] == "doc":
-            yield link(match, _as_document(address.strip()), label)
-        elif match[1] != "term":
-            yield link(match, address, label, "label")
-    for match in _NAMED.finditer(block):
-        # `Mozilla <css_>`_ names a target: `.. _css: https://…`
-        address = targets.get(_fold(match[2][:-1]), "") if match[2].endswith("_") else match[2]
-        if address and block[match.start() - 1 : match.start()] != ":":
-            yield link(match, address, match[1])
-    for match in _REFERENCE.finditer(block) if targets else ():
-        name = match[1] or match[2]
-        if address := targets.get(_fold(name)):
-            yield link(match, address, name)
-
-
-def _as_document(address: str) -> str:
-    """Return the address of a document of Sphinx, which has no extension: `guide.v2` is not a file type."""
-    return (
-        address
-        if address.startswith(("http://", "https://")) or address.endswith((".md", ".rst"))
-        else f"{address}.rst"
-    )
 
 
 def find_org_links(text: str) -> list[Link]:
@@ -204,11 +84,3 @@ def _as_asciidoc(address: str) -> str:
     if not anchor and path and "." not in path.rpartition("/")[2] and "/" not in path:
         return f"#{path}"
     return f"{path}#{anchor}" if anchor else path
-
-
-def _fold(name: str) -> str:
-    return " ".join(name.casefold().split())
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return " " * len(match[0])

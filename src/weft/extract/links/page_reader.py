@@ -22,7 +22,7 @@ from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import Anchor, find_anchors
 from weft.extract.links.code_references import CODE, find_code_insertions
 from weft.extract.links.markdown_links import Link, find_links
-from weft.extract.links.markup_links import find_asciidoc_links, find_org_links, find_rst_links
+from weft.extract.links.markup_links import find_asciidoc_links, find_org_links
 from weft.extract.links.page_keys import (
     DESCRIBES,
     LINKS_TO,
@@ -60,12 +60,12 @@ MAX_CHUNK_SECTIONS = 40
 """Sections nominated by one chunk."""
 
 _READERS: dict[str, Callable[[str], list[Link]]] = {
-    ".rst": find_rst_links,
-    ".txt": find_rst_links,
     ".org": find_org_links,
     ".adoc": find_asciidoc_links,
     ".asciidoc": find_asciidoc_links,
 }
+_PLAIN_SUFFIXES = frozenset({".rst", ".text", ".txt"})
+"""Texts whose links a loader has found, or that have none."""
 _PATH_FIELDS = ("aliases", "alias", "redirect_from", "redirects", "redirect", "permalink", "slug", "url")
 _NUMBERED = re.compile(r"\d{1,4}[-_. ]{1,3}(?=[^\W\d])")
 _POST = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(.{1,120})")
@@ -97,7 +97,7 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
         return found
     suffix = _suffix(document)
     title = strip_markup(document.title[:200]).strip() or file_name(document.source)
-    anchors = find_anchors(document.text, suffix=suffix) if suffix != ".txt" or ".. " in document.text else []
+    anchors = find_anchors(document.text, suffix=suffix) if suffix not in _PLAIN_SUFFIXES else []
     _nominate_page(found[0], document, page=page, title=title, topic=topic)
     targets = target_anchors(document, anchors)
     _nominate_sections(found, document, chunks, [*anchors, *targets], page=page, title=title)
@@ -168,7 +168,7 @@ def _suffix(document: Document) -> str:
 
 
 def _find_links(text: str, *, suffix: str) -> list[Link]:
-    if suffix not in _READERS and suffix != ".text":
+    if suffix not in _READERS and suffix not in _PLAIN_SUFFIXES:
         page = parse(text)
         return [*find_code_insertions(page), *find_links(page)]
     return _READERS.get(suffix, _no_links)(text)
