@@ -53,6 +53,11 @@ MAX_FALLBACK_CHARACTERS = 80
 ROOT = "."
 """The only part of the path of a page at the root: `index.md`."""
 
+CODE_NAME = "py"
+"""Kind of a name of source code in any language."""
+OWN_KINDS = frozenset({CODE_NAME, "record", "term"})
+"""Kinds whose names stand for nothing else; `:djadmin:` is declared by a directive of another name."""
+
 PAGE_SUFFIXES = frozenset(
     ".adoc .asciidoc .htm .html .ipynb .markdown .md .mdx .org .qmd .rmd .rst .text .txt .xhtml".split()
 )
@@ -170,8 +175,10 @@ def label_key(label: str, source: str) -> str:
 
 
 def name_parts(written: str) -> tuple[str, str]:
-    """Return the kind and the name of `setting:DEBUG` as parts of a path."""
+    """Return the kind and the name of `setting:DEBUG` as parts of a path. Names of code keep their case."""
     kind, _, name = written.partition(":")
+    if kind == CODE_NAME:
+        return kind, name[:MAX_PART_CHARACTERS]
     return to_part(kind), to_part(name.replace("/", "-"))
 
 

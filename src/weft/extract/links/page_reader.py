@@ -24,6 +24,7 @@ from weft.extract.links.code_references import CODE, find_code_insertions
 from weft.extract.links.markdown_links import Link, find_links
 from weft.extract.links.markup_links import find_asciidoc_links, find_org_links
 from weft.extract.links.page_keys import (
+    CODE_NAME,
     DESCRIBES,
     LINKS_TO,
     LinkKey,
@@ -191,7 +192,7 @@ def _code_name(link: Link) -> str:
     kind, _, name = link.address.partition(":")
     if link.kind == CODE:
         return link.address
-    is_code = kind == "py" and (link.kind == NAME or (link.kind == TARGET and name == link.label))
+    is_code = kind == CODE_NAME and (link.kind == NAME or (link.kind == TARGET and name == link.label))
     return name if is_code else ""
 
 
@@ -202,7 +203,7 @@ def _read_targets(link: Link, *, source: str) -> Iterator[LinkKey]:
         if name:
             yield LinkKey((kind, name), "n")
         outer = name.rpartition(".")[0]
-        if kind == "py" and outer:
+        if kind == CODE_NAME and outer.rpartition(".")[2][:1].isupper():
             yield LinkKey((kind, outer), "n")
     elif (target := _read_target(link, source=source)) is not None:
         yield target

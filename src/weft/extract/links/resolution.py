@@ -9,7 +9,7 @@ A link from `content/en/docs/guide/intro` (file `intro.md`):
 | `/docs/pods` | below each folder above the page: `docs/pods`, `content/docs/pods`, `content/en/docs/pods` …, |
 | | then any path that ends with `docs/pods`, then the same without `docs` below the folders above the page |
 | `[[Pods]]` | `content/en/docs/guide/pods`, the folders above, then any path that ends with `pods` |
-| ``:setting:`DEBUG` `` | the setting `debug`, then any other name `debug` that a page defines |
+| ``:setting:`DEBUG` `` | the only page that defines the setting, or else something of this name |
 
 The order of indexing does not matter: the result depends on the pages that exist.
 """
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from weft.extract.links.page_keys import (
+    OWN_KINDS,
     ROOT,
     LinkKey,
     file_name,
@@ -75,7 +76,8 @@ def exact_prefixes(link: LinkKey, source: str) -> list[str]:
         case "l":
             return [f"/@{link.parts[-1]}/|"]
         case "n":
-            return [f"/@{link.parts[-1]}/{link.parts[0]}/|", f"/@{link.parts[-1]}/"]
+            kind, name = link.parts[0], link.parts[-1]
+            return [f"/@{name}/{kind}/|", *([] if kind in OWN_KINDS else [f"/@{name}/"])]
         case _:
             paths = [link.parts]
     return [f"{path_prefix(path)}|" for path in dict.fromkeys(paths) if path]
@@ -152,6 +154,10 @@ def _choose(rows: Sequence[PageRow], source: str, link: LinkKey, *, is_loose: bo
     if not rows:
         return None
     own, suffix = parts_of_page(source), file_of_page(source).rpartition(".")[2]
+    if link.kind == "n":
+        rows = _rows_of_name(rows, source, link)
+        if not rows:
+            return None
     if is_loose and link.kind == "r" and len({_page_of(row) for row in rows}) > 1:
         return None
 
@@ -173,6 +179,16 @@ def _choose(rows: Sequence[PageRow], source: str, link: LinkKey, *, is_loose: bo
     if link.anchor:
         return Target(page, section_key(page, link.anchor))
     return Target(page, best.alias_of if best.alias_of.startswith("/#") else "")
+
+
+def _rows_of_name(rows: Sequence[PageRow], source: str, link: LinkKey) -> Sequence[PageRow]:
+    """Return the rows of a name: those of the page itself, or of the only page that defines it."""
+    if link.parts[0] not in OWN_KINDS:
+        rows = [row for row in rows if parts_of_page(row.key)[0] not in OWN_KINDS]
+    pages = {_page_of(row) for row in rows}
+    if source in pages:
+        return [row for row in rows if _page_of(row) == source]
+    return rows if len(pages) == 1 else []
 
 
 def _page_of(row: PageRow) -> str:

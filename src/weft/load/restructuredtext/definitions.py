@@ -28,6 +28,8 @@ _CODE = frozenset(
 _SIGNATURE = re.compile(
     r"(?:(?:abstract|async|class|classmethod|const|final|static|staticmethod)\s+)*([A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*)"
 )
+_C_SIGNATURE = re.compile(r"([A-Za-z_]\w*(?:::[A-Za-z_]\w*){0,8})\s{0,4}(?=[(\[]|$)")
+"""In C the type comes first: `int PyLong_Check(PyObject *o)`."""
 _PROSE = frozenset(
     "admonition attention caution card cards centered compound container danger deprecated div dropdown epigraph "
     "error figure grid grid-item grid-item-card highlights hint hlist important list-table note only pull-quote rubric "
@@ -82,7 +84,7 @@ class Definitions:
         rows = argument.split("\n")
         if kind in _CODE or kind.startswith("auto"):
             for signature in rows:
-                self._add_code(kind, signature, line)
+                self._add_code(directive, signature, line)
             return "\n".join(f"`{kind.removeprefix('auto')} {row}`" for row in rows)
         names = [row for row in rows if _OBJECT.fullmatch(row) and len(row) <= MAX_NAME_CHARACTERS]
         for row in names:
@@ -94,8 +96,9 @@ class Definitions:
         """End the directive that was opened last."""
         self._outer.pop()
 
-    def _add_code(self, kind: str, signature: str, line: int) -> None:
-        match = _SIGNATURE.match(signature.strip())
+    def _add_code(self, directive: str, signature: str, line: int) -> None:
+        domain, _, kind = directive.rpartition(":")
+        match = (_C_SIGNATURE.search if domain in ("c", "cpp") else _SIGNATURE.match)(signature.strip())
         if match is None:
             return
         name = match[1].replace("::", ".")
