@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from weft.masking.spans import SecretSpan, positions
 from weft.masking.values import has_words, is_placeholder, is_random_word, shape_of
 
-MAX_URL_CHARACTERS = 400
 MAX_PEM_CHARACTERS = 20_000
 MAX_CONTEXT_CHARACTERS = 1000
 """Characters before a random word that are searched for the address it belongs to."""

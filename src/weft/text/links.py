@@ -25,9 +25,6 @@ _NO_SETTING = r"(?!\s{0,20}\n\s{0,20}[\w.-]{1,60}\s{0,9}=\s)"
 WIKILINK_PATTERN = rf"\[\[{_NO_PAGE}(?P<wiki>[^\[\]]{{1,300}})\]\]{_NO_SETTING}"
 """Pattern of a wikilink, for use in a larger pattern. The group `wiki` is the text between the brackets."""
 
-MARKDOWN_LINK_PATTERN = r"\[(?P<label>[^\[\]]{0,300})\]\([^()\s]{0,500}(?: [^()]{0,200})?\)"
-"""Pattern of a Markdown link, for use in a larger pattern: label, address, optional title."""
-
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
 _PART_MARK = re.compile(r"#(?=.)")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memory_store.derived_checks import find_missing_vectors, passes
 from memory_store.fact_store import FactContent, MemoryFacts
 from memory_store.graph import MemoryGraph
 from memory_store.jobs import JobRow, MemoryJobs
@@ -42,10 +43,8 @@ from weft.records import (
 )
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.shared.half_precision import round_to_half
-from weft.store.shared.labels import passes
 from weft.store.shared.merging import deduplicated, same_statements
 from weft.store.shared.twelve_bits import round_to_twelve
-from weft.store.shared.unembedded import find_missing_vectors
 
 
 @dataclass

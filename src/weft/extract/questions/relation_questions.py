@@ -46,11 +46,6 @@ _QUESTION_WORDS = frozenset({"who", "what", "which", "whose", "whom"})
 _COPULAS = frozenset({"is", "are", "was", "were"})
 _AUXILIARIES = frozenset({"does", "do", "did", "can", "could", "will", "would", "should"})
 _PERFECT = frozenset({"has", "have", "had"})
-_FILLERS = frozenset(
-    """
-    other else all also directly currently actually still that which who the of these those any and first
-    """.split()
-)
 _CLAUSE_WORDS = frozenset("if when while because happen happens happened we i you they it".split())
 """Words that begin another clause, in which the verb is not the one asked for: `what happens if we change …`."""
 _ASK = re.compile(

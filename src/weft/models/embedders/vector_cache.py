@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -23,8 +22,6 @@ from weft.models.base import (
 )
 from weft.models.embedders.vector_cache_file import CacheFile
 from weft.records import ModelCard, Usage, Vector, Vectors
-
-logger = logging.getLogger(__name__)
 
 GIBIBYTE = 1 << 30
 HOUR_SECONDS = 3600

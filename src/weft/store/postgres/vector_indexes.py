@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,8 +13,6 @@ from psycopg.rows import TupleRow
 
 from weft.store.postgres.citus import is_distributed
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
-
-logger = logging.getLogger(__name__)
 
 Connection = psycopg.Connection[TupleRow]
 Connect = Callable[[], AbstractContextManager[Connection]]

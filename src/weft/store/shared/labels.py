@@ -46,20 +46,6 @@ def wanted_labels(where: Filter) -> list[WantedLabel]:
     ]
 
 
-def passes(metadata: Metadata, where: Filter) -> bool:
-    """Return True if metadata has all labels that a filter wants."""
-    found = labels(metadata)
-    keys = {key for key, _ in found}
-    return all(_passes(label, found, keys) for label in wanted_labels(where))
-
-
-def _passes(label: WantedLabel, found: set[tuple[str, str]], keys: set[str]) -> bool:
-    has_label = (label.key, label.value) in found or (label.key, label.alternative) in found
-    if label.rule == EXCLUDED:
-        return not has_label
-    return has_label or (label.rule == REQUIRED_IF_PRESENT and label.key not in keys)
-
-
 def _other_spelling(value: Scalar) -> str:
     """Return a whole number with `.0` added or removed; other values unchanged."""
     text = label_text(value)
