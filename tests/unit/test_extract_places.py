@@ -222,3 +222,29 @@ def test_a_record_is_named_by_its_name(text, title, topic):
     document = Document(source="team.json#1", title=title, text=text, form="text")
     chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(), start_line=1, end_line=3, text=text)
     assert names(RuleExtractor().extract(document, [chunk])[0], "title") == [topic]
+
+
+@pytest.mark.parametrize(
+    "title, text, type",
+    [
+        ("Async Support", "Async is a concurrency model that scales.", ""),
+        ("CSS snippets", "CSS is a language for the appearance of pages.", ""),
+        ("George Rodney", "Rodney was an admiral of the fleet.", "person"),
+        ("George Rodney", "George was an admiral of the fleet.", "person"),
+        ("Session Store", "Session Store is a service for sessions.", "service"),
+        ("Redis", "Redis is a store in memory.", "store"),
+    ],
+)
+def test_a_part_of_the_title_has_a_type_of_its_own(title, text, type):
+    """The definition of CSS says nothing about CSS snippets."""
+    found = extract(f"Some words come first.\n\n{text}", title=title).nominations
+    assert {n.type for n in found if n.name == title} - {""} == ({type} - {""})
+    first = extract(text, title=title).nominations
+    assert {n.type for n in first if n.name == title} - {""} == ({type} - {""})
+
+
+def test_values_and_clauses_are_no_terms():
+    """`foldState is a boolean` describes a parameter; `应该` belongs to the verb."""
+    assert names(extract("- `foldState` is a boolean to fold.", title="Notes"), "definition") == []
+    assert names(extract("`useState` is a hook of React.", title="Notes"), "definition") == ["useState"]
+    assert "返回值应该" not in names(extract("返回值应该是一个渲染函数。", title="接口"), "definition", "term")

@@ -23,7 +23,7 @@ from weft.extract.entity_types import entity_type
 from weft.extract.lexicon import CODE_WORDS, PARAMETERS, word_set
 from weft.extract.links.addresses import is_file
 from weft.extract.names import name_key
-from weft.extract.phrases import Name
+from weft.extract.phrases import Name, is_identifier
 from weft.extract.sentences import Sentence
 from weft.text.markdown.blocks import Page
 from weft.text.normalise import CJK
@@ -65,6 +65,7 @@ _DATA_TYPES = word_set(
     "string number integer boolean value list array map dict dictionary object field parameter flag name path id text "
     "column key callback argument option variable property attribute function method type index identifier"
 )
+_VALUE_TYPES = word_set("string number integer boolean array parameter argument flag")
 _LICENCES = re.compile(
     r"(?:^|.*[/\\])(?:licen[cs]es?|copying)(?:[-.][\w-]*)?(?:\.(?:md|txt|rst|html))?$",
     re.IGNORECASE,
@@ -103,7 +104,7 @@ def common_words(page: Page) -> frozenset[str]:
 def is_common_word(name: Name, words: Collection[str]) -> bool:
     """Return True if a capitalised word is also one of `words`, or its plural: `Password` in a page with `password`."""
     text = name.text
-    return name.kind == "phrase" and text.istitle() and text.isalpha() and text.lower() in words
+    return name.kind in ("phrase", "quoted") and text.istitle() and text.isalpha() and text.lower() in words
 
 
 def is_noise(name: str) -> bool:
@@ -123,6 +124,8 @@ def is_plain_code(name: str) -> bool:
 def is_parameter(name: str, type: str) -> bool:
     """Return True if a definition describes a parameter: `identifier is a string …`."""
     kind = entity_type(type) if type else ""
+    if is_identifier(name) and type in _VALUE_TYPES:  # `foldState is a boolean to …`
+        return True
     return is_noise(name) or (is_plain_code(name) and name[:1].islower() and (not kind or kind in _DATA_TYPES))
 
 

@@ -56,6 +56,7 @@ _PLAIN_TOKEN = re.compile(r"\w+(?:[-'’.&]\w+)*")
 _CAPITALS = re.compile("[A-Z]{2}")
 _RUN = re.compile(f"[{CJK}]+")
 _BESIDE_LATIN = re.compile(r"(?:^ ?[A-Za-z0-9<`])|[A-Za-z0-9>`] ?$")
+_ZH_MODALS = ("应该", "可以", "需要", "必须", "可能", "不会", "将会")
 _ZH_ADVERBIAL_ENDINGS = "时中后前里来等"
 _QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》')
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
@@ -171,7 +172,7 @@ def is_term(run: str) -> bool:
     if not 2 <= len(run) <= MAX_TERM_CHARACTERS:
         return False
     plain = simplify(run)
-    if plain.startswith(ZH_FUNCTION_WORDS):
+    if plain.startswith(ZH_FUNCTION_WORDS) or plain.endswith(_ZH_MODALS):
         return False
     return not ZH_STOPS.intersection(plain) and plain[0] not in "一二三四五六七八九十两几第"
 

@@ -43,7 +43,7 @@ from weft.extract.definitions import (
     find_opening,
     may_be_topic,
 )
-from weft.extract.entity_types import entity_type
+from weft.extract.entity_types import PERSON, entity_type
 from weft.extract.exclusions import (
     common_words,
     declared_keys,
@@ -90,7 +90,7 @@ from weft.extract.statements import (
     find_statements,
     in_words,
 )
-from weft.extract.subjects import Subject, Topic, bare_name, find_subject
+from weft.extract.subjects import Subject, Topic, bare_name, find_subject, is_part_of_title
 from weft.records import Chunk, Document, Extraction, NominationKind
 from weft.text.links import note_name, without_folder
 from weft.text.markdown.blocks import Page, parse
@@ -457,7 +457,7 @@ class _Reader:
                 nominations.nominate(part, "phrase")
 
     def _nominate_defined(self, nominations: Nominations, passage: _Passage, found: Definition, *, name: str) -> None:
-        if found.subject.is_topic and self.is_defined:
+        if found.subject.is_topic and (self.is_defined or self._is_partial(found, passage.sentence)):
             return
         self.is_defined |= found.subject.is_topic
         if not found.subject.is_topic and (is_parameter(name, found.type) or name_key(name) in self.declared):
@@ -475,9 +475,18 @@ class _Reader:
             reason=REFERENCE_REASON if code else "",
         )
 
+    def _is_partial(self, found: Definition, sentence: Sentence) -> bool:
+        """Return True if a sentence of a page defines a part of its title, no person: `Async` in `Async Support`."""
+        if self.document.form != "markdown":  # `Mutiny is a film` in an article on `Mutiny on the Bounty`
+            return False
+        subject = sentence.text[: found.subject.end]
+        return not is_person(found.type) and found.type != PERSON and is_part_of_title(subject, self.topic)
+
     def _opening(self, first: _Passage) -> Definition | None:
         """Return the definition of the topic in the first sentence, which may use another name than the title."""
         found = find_definition(first.sentence, find_subject(first.sentence, first.names, self.topic))
+        if found and found.subject.is_topic and self._is_partial(found, first.sentence):
+            return None
         if found and (found.subject.is_topic or self._is_full_name(found, first.sentence)):
             return found
         if found and found.subject.kind == "name" and not key_words(found.subject.key) & key_words(self.topic.bare_key):

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import DATES, LABELS, STARTERS, word_set
-from weft.extract.names import key_words, name_key, sign_end, without_qualifier
+from weft.extract.names import key_words, name_key, sign_end, singular, without_qualifier
 from weft.extract.phrases import Name, is_term, is_usable
 from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
@@ -95,6 +95,12 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
         if is_usable(name.text):
             return Subject(name.text, key, name.end, "quoted" if name.kind == "quoted" else "name")
     return _find_pronoun(text, topic) or _find_strong(sentence) or _find_word(text, start, topic)
+
+
+def is_part_of_title(text: str, topic: Topic) -> bool:
+    """Return True if a text is a part of the title without its last word: `Async` of `Async Support`."""
+    words, title = key_words(name_key(text)), topic.bare_key.split()
+    return len(title) > 1 and bool(words) and words < key_words(topic.bare_key) and singular(title[-1]) not in words
 
 
 def bare_name(name: str) -> str:
