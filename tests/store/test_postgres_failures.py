@@ -271,6 +271,7 @@ class Reported(NamedTuple):
         (psycopg.errors.InsufficientPrivilege, "permission denied for table chunk", ""),
         (psycopg.errors.AdminShutdown, "terminating connection", "worker1:5432"),
         (psycopg.errors.InternalError_, "server closed the connection unexpectedly", "worker1:5432"),
+        (psycopg.errors.InternalError_, "SSL SYSCALL error: EOF detected", "worker1:5432"),
         (psycopg.errors.ConnectionFailure, REMOTE, "worker1:5432"),
     ],
 )

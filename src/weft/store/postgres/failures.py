@@ -46,8 +46,12 @@ _NODE = re.compile(r"(?:remote node |executing command on )(?:[^\s@]{1,99}@)?([^
 NODE_LOST_STATES = ("08", "57P01", "57P02", "57P03")
 """Beginnings of the SQLSTATE of an error of a node that does not answer."""
 
-NODE_LOST_MESSAGE = "server closed the connection unexpectedly"
-"""Message of such an error that has no SQLSTATE of its own; Citus calls it an internal error then."""
+NODE_LOST_MESSAGES = (
+    "server closed the connection unexpectedly",
+    "SSL SYSCALL error: EOF detected",
+    "SSL connection has been closed unexpectedly",
+)
+"""Messages of such errors that have no SQLSTATE of their own; Citus calls them internal errors then."""
 
 NODE_REFUSALS = ("password authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
 """Parts of the messages with which a node of Citus refuses a connection of the coordinator."""
@@ -115,7 +119,8 @@ def failed_node(error: psycopg.Error) -> str:
     | context | while executing command on worker1:5432 |
 
     """
-    if not (error.sqlstate or "").startswith(NODE_LOST_STATES) and NODE_LOST_MESSAGE not in str(error):
+    is_lost_by_message = any(message in str(error) for message in NODE_LOST_MESSAGES)
+    if not (error.sqlstate or "").startswith(NODE_LOST_STATES) and not is_lost_by_message:
         return ""
     texts = (str(error), error.diag.context or "")
     found = next((match for text in texts if (match := _NODE.search(text))), None)
