@@ -397,6 +397,60 @@ def test_files_are_uploaded_with_progress(page, server):
     page.get_by_role("heading", name="Note 1").wait_for()
 
 
+def test_documents_are_searched_ordered_and_shown_in_folders(browser, tmp_path, embedder):
+    """A search finds titles and paths; the largest come first; a large tree is closed."""
+    pages = [{"text": f"# Page {n}\n\nWords.\n", "source": f"docs/part{n % 3}/p{n}.md"} for n in range(45)]
+    long = "# Ledger\n\n" + "".join(f"## Part {n}\n\n{'It keeps money. ' * 60}\n\n" for n in range(5))
+    with Running(tmp_path / "weft.db", embedder=embedder, server__max_inline_documents=100) as server:
+        with server.client() as client:
+            documents = [*pages, {"text": long, "source": "docs/ledger.md"}]
+            client.post("/documents", json={"documents": documents})
+        with opened(browser, server.url) as page:
+            show(page, f"{server.url}/#/documents")
+            assert page.locator(".folder summary").all_inner_texts() == ["part0 15", "part1 15", "part2 15"]
+            assert page.locator(".document:visible").count() == 1
+            page.locator(".folder summary").first.click()
+            assert page.locator(".document:visible").count() == 16
+            page.get_by_label("Search").fill("part1/p1")
+            assert page.locator(".document strong").all_inner_texts() == [
+                "Page 1",
+                "Page 10",
+                "Page 13",
+                "Page 16",
+                "Page 19",
+            ]
+            page.get_by_label("Search").fill("")
+            page.get_by_label("Order").select_option("chunks")
+            assert page.locator(".document strong").first.inner_text() == "Ledger"
+            page.locator("h1").click()
+            page.keyboard.press("j")
+            page.keyboard.press("j")
+            assert page.evaluate("document.activeElement.className") == "document"
+            assert page.evaluate("document.activeElement.textContent").startswith("Page 0")
+
+
+def test_an_unknown_address_says_so_and_keys_are_listed(page, server):
+    """With a way on; `g` and a letter go to a view."""
+    show(page, f"{server.url}/#/nowhere?q=1")
+    assert page.locator("h1").inner_text() == "Unknown address"
+    assert "#/nowhere" in page.locator("main").inner_text()
+    page.keyboard.press("?")
+    assert "next and previous passage" in page.get_by_role("dialog").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("d")
+    page.locator("h1", has_text="Documents").wait_for()
+
+
+def test_mentions_of_an_entity_have_snippets(page, server):
+    """The text around the name, on one line and marked."""
+    show(page, f"{server.url}/#/entity?name=Auth+Service")
+    snippet = page.locator(".mentions .snippet").first
+
+    assert "Auth Service" in snippet.inner_text()
+    assert "auth service" in {mark.lower() for mark in snippet.locator("mark").all_inner_texts()}
+
+
 def test_dark_colours_follow_the_system_and_the_switch_is_remembered(browser, server):
     """The choice survives a reload."""
     ground = "getComputedStyle(document.documentElement).backgroundColor"

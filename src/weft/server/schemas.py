@@ -371,6 +371,8 @@ class MentionOut(BaseModel):
     citation: str
     count: int
     about: bool
+    snippet: str
+    """Text around the first mention, on one line."""
 
 
 class EntityList(BaseModel):

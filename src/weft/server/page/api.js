@@ -81,7 +81,18 @@ export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
 export const overview = () => get("graph/overview");
 export const path = (source, target) => get("graph/path", { source, target });
-export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
+
+/** Return the documents, in pages of a thousand, and true if there are more than fit into the page. */
+export async function allDocuments(prefix, most) {
+  const found = [];
+  for (let after = ""; after !== null && found.length < most; ) {
+    const page = await get("documents", { prefix, after, limit: 1000 });
+    found.push(...page.documents);
+    after = page.next;
+  }
+  return { found: found.slice(0, most), isCut: found.length >= most };
+}
+
 export const wholeDocument = (id, after = "") =>
   get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS_PER_PAGE });
 export const related = (id, limit) => get("related", { id, limit });

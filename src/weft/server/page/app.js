@@ -22,6 +22,7 @@ const VIEWS = {
   documents: showDocuments,
   document: showDocument,
 };
+VIEWS.unknown = showUnknown;
 const PARENT = { compare: "ask", entity: "entities", document: "documents" };
 const main = document.getElementById("main");
 const dialog = document.getElementById("key-dialog");
@@ -30,7 +31,7 @@ const byId = (id) => document.getElementById(id);
 /** Show the view named by the URL fragment. */
 async function show() {
   const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const view = VIEWS[name] ? name : "ask";
+  const view = VIEWS[name] ? name : name ? "unknown" : "ask";
   for (const tab of document.querySelectorAll("nav a, #namespace")) {
     if (tab.dataset.view === (PARENT[view] ?? view)) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
@@ -55,6 +56,17 @@ async function show() {
   // The link that had the focus was removed, so the focus moves here and not to the top of the page.
   if (box.isConnected && document.activeElement === document.body) main.focus({ preventScroll: true });
   box.setAttribute("aria-busy", "false");
+}
+
+/** Say that no view has the address. */
+function showUnknown(main) {
+  document.title = "Unknown address · Weft";
+  replace(
+    main,
+    el("h1", {}, "Unknown address"),
+    el("p", { class: "lead" }, `The page has no view ${location.hash.split("?")[0]}.`),
+    el("p", {}, link("ask", {}, { class: "button primary" }, "Ask a question")),
+  );
 }
 
 function fail(error, view, parent) {
@@ -119,16 +131,59 @@ dark.addEventListener("change", showTheme);
 
 /* Keyboard */
 
+const KEYS = [
+  ["/", "to the question"],
+  ["j, k", "next and previous passage, document or fact"],
+  ["Enter", "open what has the focus"],
+  ["g then a, e, g, f, d", "to Ask, Entities, Graph, Facts, Documents"],
+  ["Escape", "close, and back to the question"],
+  ["?", "this list"],
+];
+const GOES = { a: "ask", e: "entities", g: "graph", f: "facts", d: "documents" };
+let isGoing = false;
+
+function showKeys() {
+  const close = el("button", { class: "plain", value: "" }, "Close");
+  const box = el(
+    "dialog",
+    { class: "question", "aria-labelledby": "keys-list" },
+    el("h2", { id: "keys-list" }, "Keys"),
+    el(
+      "dl",
+      { class: "labels" },
+      KEYS.map(([key, meaning]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, meaning)]),
+    ),
+    el("form", { method: "dialog", class: "row end" }, close),
+  );
+  document.body.append(box);
+  box.addEventListener("close", () => box.remove());
+  box.showModal();
+}
+
+/** Move the focus through the passages, documents, facts or entities of the view. */
+function step(by) {
+  const items = [...main.querySelectorAll("article, .document, .fact .subject, .entity, .choice")].filter(
+    (item) => item.offsetParent,
+  );
+  const at = items.indexOf(document.activeElement);
+  const next = items[at < 0 ? (by > 0 ? 0 : items.length - 1) : Math.min(Math.max(at + by, 0), items.length - 1)];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.matches("input, textarea, select");
-  if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  const isTyping = event.target.matches?.("input, textarea, select");
+  if (event.key === "Escape" && !isTyping && !document.querySelector("dialog[open]")) byId("question")?.focus();
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (isGoing && GOES[event.key]) location.hash = `#/${GOES[event.key]}`;
+  isGoing = event.key === "g" && !isGoing;
+  if (event.key === "/") {
     event.preventDefault();
     if (!byId("question")) location.hash = "#/ask";
     byId("question")?.focus();
     byId("question")?.select();
-  } else if (event.key === "Escape" && !isTyping && !document.querySelector("dialog[open]")) {
-    byId("question")?.focus();
-  }
+  } else if (event.key === "?") showKeys();
+  else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
 });
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();

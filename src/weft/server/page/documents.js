@@ -5,46 +5,100 @@ import { removal } from "./document.js";
 import { announce, el, link, plural, problem, replace, short } from "./dom.js";
 
 const MAX_LISTED = 20;
+const MAX_DOCUMENTS = 5000;
+/** Documents that a search or an order lists. */
+const MAX_FOUND = 200;
+/** The folders of so many documents are open. */
+const MAX_OPEN = 40;
+const byTitle = (a, b) => (a.title || a.source).localeCompare(b.title || b.source);
+const ORDERS = {
+  path: ["path, in folders", (a, b) => (a.source < b.source ? -1 : 1)],
+  title: ["title", byTitle],
+  chunks: ["largest first", (a, b) => b.chunks - a.chunks || byTitle(a, b)],
+};
 /** Progress element of the running job, and the function that reloads the list when it ends. */
 let indexing = null;
 let refresh = null;
 
-/** Show the list of documents, with an upload area. */
+/** Show the documents as a tree of folders, or as a list of those that a search finds, with an upload area. */
 export async function showDocuments(main, params) {
   document.title = "Documents · Weft";
-  const prefix = params.get("prefix") ?? "";
-  const list = el("ul", { class: "documents" });
-  const more = el("button", { type: "button", class: "plain", hidden: true }, "Show more");
-  const empty = el("p", { class: "quiet", hidden: true }, "No documents are indexed yet.");
-  let after = "";
-  const load = async () => {
-    const page = await api.documents(prefix, after);
-    list.append(...page.documents.map(documentItem));
-    after = page.next ?? "";
-    more.hidden = !after;
-    more.textContent = "Show more";
-    empty.hidden = Boolean(list.firstChild);
+  const list = el("div", { class: "tree" });
+  const total = el("p", { class: "quiet", role: "status" });
+  const field = el("input", { type: "search", name: "text", placeholder: "title or path", autocomplete: "off" });
+  const order = el(
+    "select",
+    { name: "order" },
+    Object.entries(ORDERS).map(([value, [name]]) => el("option", { value }, name)),
+  );
+  let all = [];
+  const show = () => {
+    const wanted = field.value.trim().toLowerCase();
+    const kept = all.filter(({ title, source }) => `${title}\n${source}`.toLowerCase().includes(wanted));
+    const sorted = kept.toSorted(ORDERS[order.value][1]);
+    const isTree = !wanted && order.value === "path";
+    replace(list, isTree ? folderTree(sorted) : documentList(sorted.slice(0, MAX_FOUND)));
+    const more = isTree || kept.length <= MAX_FOUND ? "" : `, the first ${MAX_FOUND} are listed`;
+    total.textContent = all.length ? `${plural(kept.length, "document")}${more}` : "No documents are indexed yet.";
   };
   refresh = async () => {
-    after = "";
-    replace(list);
-    await load();
+    const { found, isCut } = await api.allDocuments(params.get("prefix") ?? "", MAX_DOCUMENTS);
+    all = found;
+    show();
+    if (isCut) total.textContent += `, the first ${MAX_DOCUMENTS} by path`;
   };
-  more.addEventListener("click", () =>
-    load().catch((error) => {
-      more.textContent = `${problem(error)} Try again`;
-    }),
-  );
+  field.addEventListener("input", show);
+  order.addEventListener("change", show);
   replace(
     main,
     el("h1", {}, "Documents"),
     el("p", { class: "lead" }, "Indexed documents. Results cite their passages."),
     dropZone(),
+    el("form", { class: "tools", role: "search", on: { submit: (event) => event.preventDefault() } },
+      el("label", {}, "Search ", field),
+      el("label", {}, "Order ", order),
+    ),
+    total,
     list,
-    empty,
-    more,
   );
-  await load();
+  await refresh();
+}
+
+const documentList = (found) => el("ul", { class: "documents" }, found.map(documentItem));
+
+/** Return the documents below their folders; a folder with one child is joined with it, a small tree is open. */
+function folderTree(found) {
+  const root = { name: "", folders: new Map(), documents: [], count: found.length };
+  for (const item of found) {
+    let at = root;
+    for (const name of item.source.split("/").slice(0, -1)) {
+      if (!at.folders.has(name)) at.folders.set(name, { name, folders: new Map(), documents: [], count: 0 });
+      at = at.folders.get(name);
+      at.count += 1;
+    }
+    at.documents.push(item);
+  }
+  let top = root;
+  while (!top.documents.length && top.folders.size === 1) [top] = top.folders.values();
+  return branch(top, found.length <= MAX_OPEN);
+}
+
+function branch({ folders, documents }, isOpen) {
+  return [
+    [...folders.values()].map((folder) => {
+      let [name, at] = [folder.name, folder];
+      while (!at.documents.length && at.folders.size === 1) {
+        [at] = at.folders.values();
+        name += `/${at.name}`;
+      }
+      const box = el("details", { class: "folder", open: isOpen }, el("summary", {}, name, el("span", { class: "quiet" }, ` ${at.count}`)));
+      const fill = () => box.open && box.children.length < 2 && box.append(...[branch(at, isOpen)].flat(Infinity));
+      box.addEventListener("toggle", fill);
+      fill();
+      return box;
+    }),
+    documents.length ? documentList(documents) : [],
+  ];
 }
 
 function documentItem(found) {

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { digits, el, link, plural, replace, short, words } from "./dom.js";
 import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
+import { marked, matcher } from "./markdown/highlight.js";
 
 /** Relations of at least this weight were stated in the text; weaker ones are co-occurrences. */
 const MIN_STATED_WEIGHT = 7;
@@ -109,7 +110,7 @@ export async function showEntity(main, params) {
           link("graph", { name: entity.name }, {}, "Show in the whole graph"),
         ),
         relationTable(relations),
-        mentionList(mentions, entity.chunks),
+        mentionList(mentions, entity.chunks, [entity.name, ...entity.aliases]),
         facts,
       ),
       side,
@@ -160,7 +161,8 @@ function relationTable(relations) {
   ];
 }
 
-function mentionList(mentions, chunks) {
+function mentionList(mentions, chunks, names) {
+  const pattern = matcher("", names);
   if (!mentions.length) return null;
   return [
     el("h2", {}, "Mentions"),
@@ -180,6 +182,7 @@ function mentionList(mentions, chunks) {
               short(found.citation),
             ),
             el("span", { class: "quiet" }, found.about ? "main subject" : plural(found.count, "time")),
+            el("p", { class: "quiet snippet" }, ...marked(found.snippet, pattern)),
           ),
         ),
     ),

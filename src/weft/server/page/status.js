@@ -16,12 +16,16 @@ export async function showStatus(main) {
     el("h1", {}, "Status"),
     el("p", { class: "lead" }, `Namespace ${stats.namespace}`),
     el("h2", {}, "Index"),
+    bars([
+      ["Documents", stats.documents],
+      ["Passages", stats.chunks],
+      ["Passages with a vector", stats.vectors],
+      ["Different words", stats.terms],
+      ["Entities", stats.entities],
+      ["Relations", stats.relations],
+      ["Facts", stats.facts],
+    ]),
     rows([
-      ["Documents", count(stats.documents)],
-      ["Passages", count(stats.chunks)],
-      ["Different words", count(stats.terms)],
-      ["Entities, relations", `${count(stats.entities)}, ${count(stats.relations)}`],
-      ["Facts", count(stats.facts)],
       ["Embedder", model ? `${model.name}, ${model.dimension} dimensions` : "none: search by words and graph only"],
       [
         "Confidence",
@@ -40,7 +44,7 @@ export async function showStatus(main) {
           : "none; the server has no keys and listens on this machine only",
       ],
       ["Permission", PERMISSIONS[key.access]],
-      ["Namespaces", key.namespaces.join(", ")],
+      ["Namespaces", key.namespaces.length > 1 ? namespaceSwitch(key) : key.namespaces.join(", ")],
     ]),
     key.access === "admin"
       ? await keySection(key)
@@ -49,6 +53,34 @@ export async function showStatus(main) {
           { class: "quiet" },
           "An admin key manages keys on this page; the first one comes from weft keys create NAME --admin.",
         ),
+  );
+}
+
+/** Return the choice of the namespace that this tab reads, for a key with several. */
+function namespaceSwitch({ namespaces, namespace }) {
+  const choice = el(
+    "select",
+    { name: "namespace", "aria-label": "Namespace of this tab" },
+    namespaces.map((name) => el("option", { selected: name === namespace }, name)),
+  );
+  choice.addEventListener("change", () => {
+    api.keepCredentials({ ...api.credentials(), namespace: choice.value });
+    location.reload();
+  });
+  return choice;
+}
+
+/** Return figures with bars. They grow with the logarithm: a store has a thousand times more passages than facts. */
+function bars(figures) {
+  const most = Math.log1p(Math.max(...figures.map(([, value]) => value), 1));
+  return el(
+    "dl",
+    { class: "labels bars" },
+    figures.map(([name, value]) => {
+      const bar = el("span", { class: "gauge", "aria-hidden": "true" });
+      bar.style.width = `${((100 * Math.log1p(value)) / most).toFixed(1)}%`;
+      return [el("dt", {}, name), el("dd", {}, el("span", { class: "number" }, count(value)), bar)];
+    }),
   );
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -19,6 +20,9 @@ router = APIRouter(prefix="/graph", tags=["graph"])
 
 MAX_OVERVIEW = 10_000
 """Maximum number of entities in an overview. About 1 MB of JSON, and as many as the web page draws smoothly."""
+
+SNIPPET_CHARACTERS = 200
+"""Characters around a mention."""
 
 EntityName = Annotated[str, Query(min_length=1, max_length=1000, description="Name in any spelling, alias, or id.")]
 
@@ -88,15 +92,34 @@ async def find_path(
 
 def _entity(engine: Engine, name: str, *, limit: int) -> dict[str, Any]:
     view = engine.entities.show(name, limit=limit + 1)
+    texts = {chunk.id: chunk.text for chunk in engine.store.chunks([m.chunk_id for m in view.mentions[:limit]])}
+    names = (view.entity.name, *view.entity.aliases)
     return {
         "entity": entity_to_dict(view.entity),
         "relations": [step_to_dict(step) for step in view.relations[:limit]],
         "mentions": [
-            {"chunk_id": m.chunk_id, "citation": engine.cite(m.chunk_id), "count": m.count, "about": m.about}
+            {
+                "chunk_id": m.chunk_id,
+                "citation": engine.cite(m.chunk_id),
+                "count": m.count,
+                "about": m.about,
+                "snippet": _snippet(texts.get(m.chunk_id, ""), names),
+            }
             for m in view.mentions[:limit]
         ],
         "truncated": max(len(view.relations), len(view.mentions)) > limit,
     }
+
+
+def _snippet(text: str, names: Sequence[str]) -> str:
+    """Return the text around the first mention of a name on one line, in whole words; the beginning without one."""
+    line, folded = " ".join(text.split()), " ".join(text.split()).casefold()
+    at = min((place for name in names if (place := folded.find(name.casefold())) >= 0), default=0)
+    start = line.rfind(" ", 0, max(0, at - SNIPPET_CHARACTERS // 3)) + 1 if at > SNIPPET_CHARACTERS // 3 else 0
+    cut = line[start : start + SNIPPET_CHARACTERS]
+    if start + SNIPPET_CHARACTERS < len(line):
+        cut = f"{cut.rpartition(' ')[0] or cut}…"
+    return f"…{cut}" if start else cut
 
 
 def _overview(engine: Engine, *, limit: int) -> dict[str, Any]:
