@@ -147,3 +147,27 @@ def test_lost_documents_are_not_repaired_away(postgres_dsn):
         assert database.repair() == []
     assert database.drop("lost") and database.check() == []
     database.close()
+
+
+@pytest.mark.skipif(not postgres.IS_CITUS, reason="moves shards of a cluster")
+def test_the_owner_of_a_cluster_isolates_a_namespace_without_losing_it(postgres_server):
+    """An ordinary owner: a superuser sees all rows anyway. Forced row security is reported first, and repaired."""
+    name = f"weft_moved_{uuid.uuid4().hex[:8]}"
+    grants = [f"CREATE ON DATABASE {name}"]
+    with postgres.new_database(postgres_server, name, tables=False) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            for host, port in postgres.list_workers(postgres_server):
+                db.execute("SELECT citus_add_node(%s::text, %s::int)", [host, port])
+        with postgres.new_role(dsn, name=f"{postgres.ROLE}_mover", grants=grants) as owner:
+            database = PostgresDatabase(owner)
+            fill(database, "moved")
+            before = content(dsn)
+            with psycopg.connect(owner, autocommit=True) as db:
+                db.execute("ALTER TABLE weft.chunk FORCE ROW LEVEL SECURITY")
+                (problem,) = database.check()
+                assert problem.where == "cluster" and "row security of 1 tables is forced" in problem.what
+                assert database.repair() == ["row security is no longer forced on the owner of the tables"]
+                db.execute("SELECT isolate_tenant_to_new_shard('weft.namespace', 'moved', 'CASCADE', 'block_writes')")
+            assert database.check() == []
+            assert content(dsn) == before
+            database.close()
