@@ -14,14 +14,14 @@ A vector contains the subject, so an anchor counts half a word. Without vectors 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import fmean
 
 from weft.config import MemoryOptions
-from weft.facts.score import by_score, score_fact
+from weft.facts.score import by_score, score_fact, score_factors
 from weft.records import Curve, Recalled, Vector
 from weft.search.facts.match import INHERITED_MATCH, match
 from weft.search.question.entities import USER
@@ -29,6 +29,9 @@ from weft.store.base import StoreReader
 
 WORD_ODDS = 100.0
 """Factor of the odds for each shared word, chosen on `examples/memory/scenario.jsonl` without `held-out` questions."""
+
+MAX_CHOICE_ODDS = 15.0
+"""Largest effect of the cosine between facts of one subject and predicate; 60 weeks without access count 20."""
 
 MAX_LOG_ODDS = 300.0
 """Limit that keeps the factor finite for questions with hundreds of shared words."""
@@ -76,9 +79,39 @@ def rank_by_relevance(
         odds = math.exp(min(curve.slope * (cosines.get(id, usual) - curve.middle) + words, MAX_LOG_ODDS))
         factors = {**piece.factors, "relevance": odds}
         ranked.append(replace(piece, score=math.prod(factors.values()), factors=factors))
-    ranked.sort(key=by_score)
+    ranked = _put_recent_first(sorted(ranked, key=by_score), at=at, options=options)
     kept = _limit_subjects(ranked, limit=options.per_entity)
     return RelevantFacts(facts=kept[: options.max_facts], near={fact.id: cosine for fact, cosine in near})
+
+
+def _put_recent_first(ranked: Sequence[Recalled], *, at: datetime, options: MemoryOptions) -> list[Recalled]:
+    """
+    Return the facts with those of one subject, predicate and match in another order among their places.
+
+    `uses diesel forklifts`, stated 60 weeks ago, comes after `uses electric forklifts`, stated today: there the decay
+    counts from creation, as every recall accesses both, and the cosine counts `MAX_CHOICE_ODDS` at most. Each place
+    keeps its score.
+    """
+    places: dict[tuple[str, str, float], list[int]] = defaultdict(list)
+    for place, piece in enumerate(ranked):
+        places[piece.fact.subject, piece.fact.predicate, piece.match].append(place)
+    found = list(ranked)
+    for group in places.values():
+        members = [ranked[place] for place in group]
+        least = max(piece.factors["relevance"] for piece in members) / MAX_CHOICE_ODDS
+        members.sort(key=lambda piece: by_score(_rate(piece, least=least, at=at, options=options)))
+        for place, piece in zip(group, members, strict=True):
+            score = ranked[place].score
+            odds = piece.factors["relevance"] * (score / piece.score if piece.score else 1.0)
+            found[place] = replace(piece, score=score, factors={**piece.factors, "relevance": odds})
+    return found
+
+
+def _rate(piece: Recalled, *, least: float, at: datetime, options: MemoryOptions) -> Recalled:
+    """Return the fact with a score whose decay counts from creation and whose relevance is at least `least`."""
+    decay = score_factors(replace(piece.fact, last_accessed=None), at=at, options=options)["decay"]
+    factors = {**piece.factors, "decay": decay, "relevance": max(piece.factors["relevance"], least)}
+    return replace(piece, score=math.prod(factors.values()))
 
 
 def _limit_subjects(ranked: Sequence[Recalled], *, limit: int) -> list[Recalled]:
