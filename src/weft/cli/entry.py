@@ -1,5 +1,5 @@
 """
-Entry point of the package: the command line, and a short path for hooks.
+Entry point of the package: the command line, and short paths for hooks and for commands that a daemon answers.
 
 An agent host runs `weft hook` at every prompt. With the options that `weft install` writes, nothing but the client of
 the daemon is imported; loading the command line and the settings would take longer than the answer.
@@ -32,8 +32,16 @@ DEFAULT_DEADLINE = 300
 
 def main() -> None:
     """Run the command line; the entry point of the package."""
-    if sys.argv[1:2] != ["hook"] or not run_hook(sys.argv[2:]):
-        _load_command_line()()
+    verb = sys.argv[1:2]
+    if verb == ["hook"] and run_hook(sys.argv[2:]):
+        return
+    if verb and verb[0] in ("query", "recall", "timeline"):
+        from weft.cli.resident_client import ask_resident
+
+        code = ask_resident(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
+    _load_command_line()()
 
 
 def _load_command_line() -> Callable[[], None]:

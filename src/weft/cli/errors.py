@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -18,11 +19,17 @@ EXIT_CODES: dict[type[WeftError], int] = {ConfigError: 2}
 """Exit codes by error class; every other error exits with 1."""
 
 
-def run_reporting(command: click.Command) -> int:
-    """Run a command and return its exit code. Errors of the user print a message, never a traceback."""
+def run_reporting(
+    command: click.Command, *, arguments: Sequence[str] | None = None, session: object | None = None
+) -> int:
+    """
+    Run a command and return its exit code. Errors of the user print a message, never a traceback.
+
+    `arguments` are by default those of this process; `session` receives the global options.
+    """
     output = sys.stdout
     try:
-        code = command.main(standalone_mode=False)
+        code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False, obj=session)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except WeftError as error:

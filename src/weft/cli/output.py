@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.terminal import one_line, say, write_data
+from weft.cli.terminal import current_terminal, one_line, say, write_data
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,17 @@ def console(*, err: bool = False) -> Console:
     """Return a console for stdout or stderr. In a pipe it is plain and does not wrap."""
     from rich.console import Console
 
+    terminal = current_terminal()
+    if terminal is not None:
+        return Console(
+            file=terminal.err if err else terminal.out,
+            highlight=False,
+            emoji=False,
+            force_terminal=terminal.width is not None,
+            no_color=True if terminal.width is None else None,
+            width=terminal.width or 1_000_000,
+            _environ=terminal.environment,
+        )
     made = Console(highlight=False, emoji=False, stderr=err)
     plain = Console(highlight=False, emoji=False, stderr=err, no_color=True, width=1_000_000)
     return made if made.is_terminal else plain

@@ -17,7 +17,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -48,7 +48,16 @@ RETRY_SECONDS = 60.0
 class Daemon:
     """A daemon of one engine."""
 
-    def __init__(self, engine: Engine, address: Address, *, idle_seconds: float) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        address: Address,
+        *,
+        idle_seconds: float,
+        run_command: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
+        """`run_command` runs commands of clients; by default none is run."""
+        self._run_command = run_command
         self._engine, self._address, self._idle_seconds = engine, address, idle_seconds
         self._token = secrets.token_hex(16)
         self._last = time.monotonic()
@@ -148,6 +157,8 @@ class Daemon:
         if event == "drain":
             self._waiting.set()
             return ""
+        if event == "command" and self._run_command is not None:
+            return self._run_command(request)
         given, budget, scope = request.get("input"), request.get("budget", 1), request.get("scope", SCOPES[0])
         if not isinstance(given, dict):
             raise InputError("the input of an event is not a JSON object", hint="pass the JSON of the host")

@@ -137,6 +137,9 @@ def _store(session: Session) -> tuple[str, str]:
 )
 def daemon(session: Session, idle_minutes: float) -> None:
     """Answer hooks of agent hosts until idle. `weft hook` starts it on demand."""
+    from pathlib import Path
+
+    from weft.cli.serve.resident_commands import ResidentCommands
     from weft.daemon.address import find_address
     from weft.daemon.log import log_to_file
     from weft.daemon.server import Daemon
@@ -154,7 +157,8 @@ def daemon(session: Session, idle_minutes: float) -> None:
             origins = {key: origin for key, origin in engine.settings.origins.items() if key != "store.db"}
             engine.settings = replace(engine.settings, origins=origins)
             engine.warm()
-            Daemon(engine, address, idle_seconds=60 * idle_minutes).run(
+            commands = ResidentCommands(engine, db=db).answer if Path(db).is_file() else None
+            Daemon(engine, address, idle_seconds=60 * idle_minutes, run_command=commands).run(
                 lambda: (
                     say(f"listening for hooks of {db!r}; Ctrl-C stops", err=True) if session.verbosity >= 0 else None
                 )

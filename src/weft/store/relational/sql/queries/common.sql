@@ -1,9 +1,5 @@
 -- Statements that both databases run as they are; SQLite without the schema `weft`.
 
--- name: has_content
-SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
-    OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
-
 -- name: document_number
 SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
 

@@ -30,10 +30,6 @@ SELECT name FROM namespace AS n
 WHERE EXISTS (SELECT 1 FROM document WHERE namespace = n.number) OR EXISTS (SELECT 1 FROM fact WHERE namespace = n.number)
 ORDER BY name;
 
--- name: has_content
-SELECT EXISTS (SELECT 1 FROM document WHERE namespace = :namespace)
-    OR EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace);
-
 -- name: all_namespaces
 SELECT number, name, chunks, length FROM namespace ORDER BY number;
 
