@@ -34,8 +34,7 @@ MAX_RIVAL_SHARE = 0.9
 
 def read_owners(hits: Sequence[Hit], *, chunks: Chunks) -> dict[str, str]:
     """Return the document id of each hit, by chunk id."""
-    known = chunks.read([hit.chunk_id for hit in hits])
-    return {id: chunk.document_id for id, chunk in known.items()}
+    return chunks.owners([hit.chunk_id for hit in hits])
 
 
 def put_clear_first(draft: Draft, search: SearchContext) -> Draft:

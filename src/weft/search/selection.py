@@ -169,14 +169,11 @@ def _limit_per_document(ids: Sequence[str], *, chunks: Chunks, count: int) -> se
     """Return the first `count` chunks, at most `MAX_ADDED_PER_DOCUMENT` of each document."""
     taken: Counter[str] = Counter()
     chosen: set[str] = set()
-    for start in range(0, min(len(ids), 4 * count), count):
-        if len(chosen) == count:
-            break
-        some = ids[start : start + count]
-        known = chunks.read(some)
-        for id in some:
-            owner = known[id].document_id if id in known else ""
-            if taken[owner] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
-                taken[owner] += 1
-                chosen.add(id)
+    first = ids[: 4 * count]
+    owners = chunks.owners(first)
+    for id in first:
+        owner = owners.get(id, "")
+        if taken[owner] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
+            taken[owner] += 1
+            chosen.add(id)
     return chosen

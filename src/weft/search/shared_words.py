@@ -49,8 +49,11 @@ def reject_wordless(draft: Draft, search: SearchContext) -> Draft:
     )
     if not distant:
         return draft
+    counts = {} if search.where else search.store.keyword_statistics(wanted).counts
+    if max(counts.values(), default=0) >= search.pool_size:  # further chunks may have a word
+        return draft
     worded = search.store.search_keyword(wanted, limit=search.pool_size, where=search.where)
-    if len(worded.hits) >= search.pool_size:  # further chunks may have a word
+    if len(worded.hits) >= search.pool_size:
         return draft
     distant -= {hit.chunk_id for hit in worded.hits}
     if not distant or not _is_covered(draft, worded, wanted, search):

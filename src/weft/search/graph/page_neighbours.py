@@ -54,7 +54,7 @@ def add_page_neighbours(draft: Draft, search: SearchContext) -> Draft:
         starts = _find_starts(draft, search, relations=relations)
         if not starts:
             return draft
-        read = read_relations(starts, query.question.relation_types, relations=relations)
+        read = read_relations(list(starts), query.question.relation_types, relations=relations)
         edges = stated_edges(read, starts=starts, search=search)
         shown = {hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]}
         told = {
@@ -64,22 +64,22 @@ def add_page_neighbours(draft: Draft, search: SearchContext) -> Draft:
             for end in (relation.source_id, relation.target_id)
         }
         near = {id: found for id, found in edges.items() if id not in named}
-        return _add(draft, near, search, relations=relations, least=_min_cosine(vector), told=told)
+        return _add(draft, near, search, relations=relations, least=_min_cosine(vector), told=told, names=starts)
 
 
 def _min_cosine(vector: Ranking) -> float:
     return vector.mean + MIN_CLOSENESS * (vector.hits[0].score - vector.mean)
 
 
-def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -> list[str]:
-    """Return the ids of the entities of the best text documents."""
+def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -> dict[str, str]:
+    """Return the names of the entities of the best text documents, by id."""
     chunks = search.chunks.read([hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]])
     owners = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))[:MAX_START_PAGES]
     documents = search.chunks.documents(chunks.values())
     pages = [documents[id] for id in owners if id in documents]
     keys = [key for page in pages for key in (page_key(page.source), name_key(page.title)) if key]
     known = relations.graph.find_entities(keys)
-    return list(dict.fromkeys(known[key].id for key in keys if key in known))
+    return {known[key].id: known[key].name for key in keys if key in known}
 
 
 def _add(
@@ -90,11 +90,16 @@ def _add(
     relations: Relations,
     least: float,
     told: Collection[str],
+    names: Mapping[str, str],
 ) -> Draft:
-    """Return the draft with the closest chunk of each neighbouring page, in a list of its own."""
+    """
+    Return the draft with the closest chunk of each neighbouring page, in a list of its own.
+
+    `names` are those of the entities at which the edges start.
+    """
     pages = _read_pages(list(edges), search, relations=relations)
     best = _find_closest(list(dict.fromkeys(pages.values())), draft, search)
-    names = relations.names([*pages, *{edge.start_id for found in edges.values() for edge in found}])
+    names = {**names, **relations.names(list(pages))}
     old, scores = draft.neighbours, dict[str, float]()
     sources, weights = dict(old.sources), dict(old.weights)
     for id, page in pages.items():
@@ -113,10 +118,9 @@ def _add(
 
 def _read_pages(ids: Sequence[str], search: SearchContext, *, relations: Relations) -> dict[str, str]:
     """Return the document of each entity by its first defining chunk; those outside the filter are left out."""
-    mentions = relations.graph.mentions_of(ids, limit=1) if ids else []
-    defining = {mention.entity_id: mention.chunk_id for mention in mentions if mention.about}
-    chunks = search.chunks.read(list(defining.values()))
-    return {id: chunks[chunk].document_id for id, chunk in defining.items() if chunk in chunks}
+    defining = relations.defining_chunks(ids)
+    owners = search.chunks.owners(list(defining.values()))
+    return {id: owners[chunk] for id, chunk in defining.items() if chunk in owners}
 
 
 def _find_closest(pages: Sequence[str], draft: Draft, search: SearchContext) -> dict[str, tuple[str, float]]:
@@ -129,9 +133,9 @@ def _find_closest(pages: Sequence[str], draft: Draft, search: SearchContext) -> 
         return {}
     where: Filter = replace(search.where, documents=wanted)
     hits = search.store.search_vector(draft.query.vector, limit=search.pool_size, where=where).hits
-    chunks = search.chunks.read([hit.chunk_id for hit in hits])
+    owners = search.chunks.owners([hit.chunk_id for hit in hits])
     best: dict[str, tuple[str, float]] = {}
     for hit in hits:
-        if hit.chunk_id in chunks:
-            best.setdefault(chunks[hit.chunk_id].document_id, (hit.chunk_id, round(hit.score, COSINE_DIGITS)))
+        if hit.chunk_id in owners:
+            best.setdefault(owners[hit.chunk_id], (hit.chunk_id, round(hit.score, COSINE_DIGITS)))
     return best

@@ -94,7 +94,8 @@ def _holds(text: str, wanted: Sequence[str]) -> bool:
     """Return True if a text contains the words `wanted` in sequence."""
     if text.isascii():  # substring tests are cheap and exclude most texts
         plain = text.lower()
-        if not all(word in plain.replace("'", "") for word in wanted):
+        joined = plain.replace("'", "") if "'" in plain else plain
+        if not all(word in joined for word in wanted):
             return False
         if "'" not in text and "_" not in text:  # split only the text after each occurrence of the first word
             starts = (match.start() for match in re.finditer(re.escape(wanted[0]), plain))

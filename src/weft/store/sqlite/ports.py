@@ -14,6 +14,7 @@ from weft.store.relational.session import Integrity, ModelRow, Names, Namespace,
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import MIN_INDEXED_ROWS, ReadIndexes
+from weft.store.sqlite.index.resident_vectors import ResidentMatrix
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.nominations import NameNumbers, write_nominations
 from weft.store.sqlite.packed_terms import pack_term_counts
@@ -32,11 +33,12 @@ from weft.store.sqlite.postings import (
 class SqliteVectors:
     """Vectors of a file: read indexes of large namespaces, scans of small ones."""
 
-    def __init__(self, session: Session, db: apsw.Connection, indexes: ReadIndexes | None) -> None:
-        """`indexes` is None if sqlite-vec did not load."""
+    def __init__(self, session: Session, db: apsw.Connection, indexes: ReadIndexes | None, *, reads: bool) -> None:
+        """`indexes` is None if sqlite-vec did not load. With `reads`, the transaction sees one state."""
         self._session = session
         self._db = db
         self._indexes = indexes
+        self._kept: dict[int, ResidentMatrix] | None = {} if reads else None
 
     def pack(self, vector: Vector) -> bytes:
         return vector.astype("<f4").tobytes()
@@ -63,7 +65,7 @@ class SqliteVectors:
         options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
         ranking = None
         if self._indexes and not has_written(self._db):
-            ranking = self._indexes.search_vectors(self._session, found, vector, **options)
+            ranking = self._indexes.search_vectors(self._session, found, vector, **options, kept=self._kept)
         return vectors.search(self._session, found.key, vector, **options) if ranking is None else ranking
 
     def nearest_entities(

@@ -365,11 +365,13 @@ def _unpack(rows: Sequence[tuple[str, int, bytes]], terms: Sequence[str]) -> dic
     is_again = np.zeros(len(numbers), dtype=bool)
     is_again[1:] = numbers[1:] == numbers[:-1]
     is_again[ends[ends < len(numbers)]] = False  # the first chunk of a term may be the last one of the term before
-    if is_again.any():
-        starts = np.flatnonzero(~is_again)
-        numbers, frequencies = numbers[starts], np.add.reduceat(frequencies, starts)
-        ends = np.searchsorted(starts, ends)
     counts = frequencies.astype(np.float64)
+    further = np.flatnonzero(is_again)  # few: only frequencies above 15 have further entries
+    if len(further):
+        added = counts[further]
+        numbers, counts = np.delete(numbers, further), np.delete(counts, further)
+        np.add.at(counts, further - np.arange(1, len(further) + 1), added)
+        ends = ends - np.searchsorted(further, ends)
     bounds = [0, *ends.tolist()]
     return {term: (numbers[at:end], counts[at:end]) for term, (at, end) in zip(totals, pairwise(bounds), strict=True)}
 

@@ -38,7 +38,7 @@ class SqliteSession:
         """
         self._db = db
         self._kept: dict[str, NamespaceRow | None] | None = {} if reads else None
-        self.vectors: Vectors = SqliteVectors(self, db, indexes)
+        self.vectors: Vectors = SqliteVectors(self, db, indexes, reads=reads)
         self.keywords: Keywords = SqliteKeywords(self, db, indexes, reads=reads)
         self.names: Names = SqliteNames(self)
         self.integrity: Integrity = SqliteIntegrity(self, db)

@@ -27,7 +27,7 @@ from weft.store.sqlite.candidates import allowed_chunks
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
 from weft.store.sqlite.index.keyword_search import KeywordSearch
 from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
-from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentVectors
+from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentMatrix, ResidentVectors
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
 from weft.store.sqlite.vectors import search_chunks
 
@@ -86,14 +86,22 @@ class ReadIndexes:
     # ── searching ───────────────────────────────────────────────────────────────────────────────
 
     def search_vectors(
-        self, db: Session, state: NamespaceRow, vector: Vector, *, model: int, limit: int, where: Filter
+        self,
+        db: Session,
+        state: NamespaceRow,
+        vector: Vector,
+        *,
+        model: int,
+        limit: int,
+        where: Filter,
+        kept: dict[int, ResidentMatrix] | None = None,
     ) -> Ranking | None:
-        """Rank the chunks that pass a filter by cosine."""
+        """Rank the chunks that pass a filter by cosine. `kept` are the vectors that the transaction has seen."""
         namespace = state.key
         target = Target("vectors", namespace, model, len(vector))
         if state.chunks < min(MIN_INDEXED_ROWS, MAX_RESIDENT_CHUNKS):
             options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
-            return self._resident.search(db, namespace, vector, **options, generation=state.generation)
+            return self._resident.search(db, namespace, vector, **options, generation=state.generation, kept=kept)
         index = self._find_index(db, target, state)
         if index is None:
             return None

@@ -35,7 +35,9 @@ MAX_RESIDENT_BYTES = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
-class _Matrix:
+class ResidentMatrix:
+    """The vectors of an embedder in one state of the file."""
+
     stamp: tuple[int, int]
     """Generation of the namespace, and the highest number of a vector."""
     numbers: NDArray[np.int64]
@@ -45,7 +47,7 @@ class _Matrix:
     matrix: NDArray[np.float32]
 
 
-_NOTHING = _Matrix((-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+_NOTHING = ResidentMatrix((-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
 """Stands for vectors that were not read yet."""
 
 
@@ -53,7 +55,7 @@ class ResidentVectors:
     """Vectors in memory, by embedder; an embedder belongs to one namespace."""
 
     def __init__(self) -> None:
-        self._by_model: OrderedDict[int, _Matrix] = OrderedDict()
+        self._by_model: OrderedDict[int, ResidentMatrix] = OrderedDict()
         self._lock = threading.Lock()
 
     def search(
@@ -66,9 +68,14 @@ class ResidentVectors:
         limit: int,
         where: Filter,
         generation: int,
+        kept: dict[int, ResidentMatrix] | None = None,
     ) -> Ranking:
-        """Rank the chunks that pass a filter by cosine."""
-        resident = self._current(db, model=model, dimension=len(vector), generation=generation)
+        """Rank the chunks that pass a filter by cosine. `kept` are the vectors that the transaction has seen."""
+        resident = kept.get(model) if kept else None
+        if resident is None:
+            resident = self._current(db, model=model, dimension=len(vector), generation=generation)
+        if kept is not None:
+            kept[model] = resident
         if not len(resident.numbers):
             return Ranking()
         cosines = compare_vectors(resident.matrix, vector)
@@ -85,7 +92,7 @@ class ResidentVectors:
         with self._lock:
             self._by_model.clear()
 
-    def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> _Matrix:
+    def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> ResidentMatrix:
         """Return the vectors that the transaction sees. The number of a deleted embedder may be reused."""
         with self._lock:
             known = self._by_model.get(model)
@@ -107,23 +114,25 @@ class ResidentVectors:
         return sum(resident.matrix.nbytes for resident in self._by_model.values())
 
 
-def _extend(known: _Matrix, stamp: tuple[int, int], rows: Sequence[Row], *, dimension: int) -> _Matrix | None:
+def _extend(
+    known: ResidentMatrix, stamp: tuple[int, int], rows: Sequence[Row], *, dimension: int
+) -> ResidentMatrix | None:
     """Return the known vectors and those of `rows`; None if known ones are not in the transaction's state."""
     last, total = rows[0][:2]
     new = rows if rows[0][2] is not None else []
     if last < known.stamp[1] or (total is not None and len(known.numbers) + len(new) != total):
         return None
     if not new:
-        return _Matrix(stamp, known.numbers, known.chunks, known.matrix)
+        return ResidentMatrix(stamp, known.numbers, known.chunks, known.matrix)
     numbers, chunks = (np.array([row[place] for row in new], np.int64) for place in (2, 3))  # hot loop
     matrix = read_matrix([row[4] for row in new], dimension=dimension)  # hot loop
     if known is _NOTHING:
-        return _Matrix(stamp, numbers, chunks, matrix)
+        return ResidentMatrix(stamp, numbers, chunks, matrix)
     numbers, chunks = np.concatenate([known.numbers, numbers]), np.concatenate([known.chunks, chunks])
-    return _Matrix(stamp, numbers, chunks, np.concatenate([known.matrix, matrix]))
+    return ResidentMatrix(stamp, numbers, chunks, np.concatenate([known.matrix, matrix]))
 
 
-def _update(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) -> _Matrix:
+def _update(db: Session, known: ResidentMatrix, stamp: tuple[int, int], *, model: int) -> ResidentMatrix:
     """Return the vectors of any other state. A vector never changes under its number, so known ones are reused."""
     rows: NDArray[Any] = np.array(db.run("vector_chunks", {"model": model}), dtype=np.int64).reshape(-1, 2)
     numbers, chunks = rows[np.argsort(rows[:, 0])].T
@@ -134,4 +143,4 @@ def _update(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) 
     added = read_matrix([vector for _, _, vector in read], dimension=known.matrix.shape[1])
     order = np.argsort(np.concatenate([known.numbers[is_kept], added_numbers]))
     matrix = np.concatenate([known.matrix[is_kept], added])
-    return _Matrix(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)
+    return ResidentMatrix(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)
