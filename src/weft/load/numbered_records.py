@@ -32,7 +32,6 @@ _RELATIONS = frozenset(
 )
 _FILE = re.compile(r"([A-Za-z]{2,6})[-_ ]?0{0,6}([1-9]\d{0,6})(?=[-_. ]|$)")
 _NUMBERED_FILE = re.compile(r"0{0,6}([1-9]\d{0,6})(?=[-_. ])")
-_NUMBERS = re.compile(r"\s*#?0{0,6}[1-9]\d{0,6}(?:\s{0,4}[,;\s]\s{0,4}#?0{0,6}[1-9]\d{0,6}){0,100}\s*")
 _DIGITS = re.compile(r"[1-9]\d{0,6}")
 _HEADED = re.compile(r"\s?[:–—.|]|\s-\s|$")
 """What follows the number at the beginning of a title."""
@@ -103,6 +102,6 @@ def _field(key: str) -> str:
 def _read_records(value: object, kind: str) -> list[RecordNumber]:
     """Return the records in the value of a field: `245`, `12, 13`, `[12, 13]`, `ADR-0012`; `[]` for other values."""
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    if _NUMBERS.fullmatch(text[:1000]):
+    if not text[:1000].strip("0123456789#,; "):
         return [RecordNumber(kind, int(number)) for number in _DIGITS.findall(text[:1000])]
     return list(dict.fromkeys(number for _, _, number in find_numbers(text[:1000])))

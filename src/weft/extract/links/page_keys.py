@@ -55,7 +55,7 @@ ROOT = "."
 
 CODE_NAME = "py"
 """Kind of a name of source code in any language."""
-OWN_KINDS = frozenset({CODE_NAME, "record", "term"})
+OWN_KINDS = frozenset({CODE_NAME, "pypi", "record", "term"})
 """Kinds whose names stand for nothing else; `:djadmin:` is declared by a directive of another name."""
 
 PAGE_SUFFIXES = frozenset(

@@ -25,7 +25,7 @@ _ROLE = re.compile(r"(?<!\S):[a-z][\w:]{1,30}:`[^`\n]")
 _UNDERLINE = re.compile(r"^\S[^\n]{0,200}\n([=\-~^*#+\"])\1{2,200}[ \t]*$", re.MULTILINE)
 MAX_SNIFFED_CHARACTERS = 20_000
 _PERSONS = frozenset({"author", "authors", "editor", "editors"})
-_MAIL = re.compile(r"\s*(?:<[^<>]*>|\([^()]*@[^()]*\))")
+_MAIL = re.compile(r"\s{0,9}(?:<[^<>]{0,200}>|\([^()@]{0,200}@[^()]{0,200}\))")
 
 
 def load_rst(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:

@@ -45,7 +45,6 @@ _PLAIN = frozenset(
     "sub subscript sup superscript title title-reference t abbr abbreviation acronym dfn small raw".split()
 )
 _SHOWN_AS_CODE = frozenset("command file program samp envvar option setting kbd mimetype regexp makevar dict".split())
-_TITLED = re.compile(r"(.*?)\s*<([^<>]*)>\s*", re.DOTALL)
 _IDENTIFIER = re.compile(r"[\w./:@*#+$-]*[\w/)*](?:\(\))?")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
@@ -119,8 +118,9 @@ class Inline:
         if role in _STYLES or role in _PLAIN:
             self._write(content if role in _PLAIN else self._marked(content, _STYLES[role]))
             return
-        titled = _TITLED.fullmatch(content)
-        title, target = (titled[1], titled[2]) if titled and titled[1] else ("", content.strip("<> "))
+        title, bracket, inner = content.rpartition("<")
+        title = title.rstrip() if bracket and content.rstrip().endswith(">") else ""
+        target = inner.rstrip()[:-1] if title else content.strip("<> ")
         shown = content.count("\n") - title.count("\n") if title else 0
         bare = " ".join(target.split())
         if bare.startswith("!"):  # no link
