@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loading import Load, check_document, only_document
 
-from weft.config import LoadOptions
+from weft.config import LoadOptions, SplitOptions
+from weft.extract.rules import RuleExtractor
 from weft.load.restructuredtext.document import is_rst, rst_document
 from weft.records import Document, PageLink
+from weft.text.split import split
 
 PROPOSAL = """\
 PEP: 9001
@@ -111,13 +113,26 @@ def test_a_proposal_has_its_title_its_fields_and_sections() -> None:
         "Requires": "12, 13",
     }
     lines = shown(document)
-    assert lines[:2] == [(1, "PEP: 9001"), (2, "Title: Colours of Harbour Lights")]
+    assert lines[:2] == [(1, "- PEP: 9001"), (2, "- Title: Colours of Harbour Lights")]
     assert lines[6:] == [
         (8, "# Abstract"),
         (11, "Lights have colours, see PEP 12."),
         (13, "# Rationale"),
         (16, "Boats need them."),
     ]
+
+
+def test_the_header_of_a_proposal_does_not_describe_it() -> None:
+    """Its first sentence does; its persons wrote it."""
+    document = load_text(PROPOSAL, "pep-9001.rst")
+    chunks = split(document, document_id="d", options=SplitOptions())
+    (extraction, *_) = RuleExtractor().extract(document, chunks)
+
+    descriptions = {item.description for item in extraction.nominations if item.kind == "title"}
+    assert descriptions - {""} == {"Lights have colours, see PEP 12."}
+    assert not any("Author" in item.name for item in extraction.nominations)
+    authors = {claim.target for claim in extraction.claims if claim.type == "written_by"}
+    assert authors == {"mira holt", "ole brandt"}
 
 
 def test_a_page_becomes_markdown_with_the_lines_of_the_source() -> None:

@@ -113,6 +113,8 @@ _CODE_HEADING = re.compile(
 )
 _TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b|([A-Z]{2,10} \d{1,6})(?=:| ?[–—]| - |\. )")
 """`INC-2041 Checkout failures`, `PEP 302 – New Import Hooks`; not `HTTP 2 in practice`."""
+_ITEM_FIELD = re.compile(r"[A-Z][A-Za-z-]{1,30}: ")
+"""Beginning of an item that is a field: `Status: Final`."""
 _LINE_TITLE = re.compile(r"\.\w{2,6}#L?\d+$")
 """Title of a record that is only its file and line: `questions.jsonl#L12`."""
 _GLOSSARY = re.compile(
@@ -140,7 +142,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-19+{self._tagger.name}" if self._tagger else "rules-19"
+        return f"rules-20+{self._tagger.name}" if self._tagger else "rules-20"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -554,8 +556,10 @@ def _title_id(title: str) -> str:
 
 
 def _is_prose(passage: _Passage) -> bool:
-    """Return True if a sentence may describe the document: prose or list item of more than three words."""
-    return passage.sentence.role in ("prose", "item") and count_words(passage.sentence.text) > 3
+    """Return True if a sentence may describe the document: prose or list item of more than three words, no fields."""
+    sentence = passage.sentence
+    is_field = sentence.role == "item" and _ITEM_FIELD.match(sentence.text) is not None
+    return sentence.role in ("prose", "item") and count_words(sentence.text) > 3 and not is_field
 
 
 def _glossary_term(sentence: Sentence) -> str:

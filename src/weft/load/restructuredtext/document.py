@@ -61,7 +61,8 @@ def _parse(text: str, *, source: str, options: LoadOptions) -> Document:
     body = [""] * size + lines[size:]
     tree = parse_tree("\n".join(body), seconds=options.max_cpu_seconds)
     page = render_tree(tree, body, suffix=Path(source).suffix or ".rst", max_characters=options.max_expanded_bytes)
-    head = "\n".join(lines[:size]).rstrip()
+    # items of a list: names do not continue in the next field
+    head = "\n".join(f"- {line}" if _HEADER.match(line) else f"  {line.strip()}" for line in lines[:size]).rstrip()
     numbers = list(range(1, head.count("\n") + 2)) if head else []
     parts = [part for part in (head, page.text) if part]
     between = [numbers[-1]] if head and page.text else []
