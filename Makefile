@@ -68,8 +68,14 @@ browser:
 	  echo "no Chromium: tests of the web page are skipped; apt-get install -y chromium brings it"
 
 # The documentation site, in build/site.
-docs: $(VENV)/.dev
+docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --strict --site-dir build/site
+
+# The pages are made from the server and the package, so their extras are installed too.
+$(VENV)/.docs: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --editable '.[docs,serve]'
+	@touch $@
 
 bench: $(VENV)/.dev model
 	$(BIN)/python benchmarks/postgres.py --stores file --sizes 1000 10000

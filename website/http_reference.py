@@ -1,4 +1,4 @@
-"""Hook of the documentation site: `reference/http.md`, made from the OpenAPI description."""
+"""Hook of the documentation site: the operations on `http.md`, made from the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -6,27 +6,24 @@ from typing import Any
 
 from fastapi import FastAPI
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
 
 from weft.server.app import DESCRIPTION, ROUTERS
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated page."""
-    files.append(File.generated(config, "reference/http.md", content=http_page()))
-    return files
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Add the operations to the page about HTTP."""
+    return markdown + operations() if page.file.src_uri == "http.md" else markdown
 
 
-def http_page() -> str:
+def operations() -> str:
     """Return every operation with its parameters, body and responses."""
     app = FastAPI(title="Weft", description=DESCRIPTION)
     for router in ROUTERS:
         app.include_router(router)
     schema = app.openapi()
-    parts = [
-        "# HTTP operations\n\nGenerated from the OpenAPI description that `weft serve` publishes at `/openapi.json`;"
-    ]
-    parts.append("[the guide](../http.md) explains keys, limits and errors.\n")
+    parts = ["\n\n## Every operation\n\nGenerated from the description that `weft serve` publishes at `/openapi.json`.\n"]
     for path, operations in schema["paths"].items():
         for method, operation in operations.items():
             parts.append(_operation(f"{method.upper()} {path}", operation, schema))
@@ -34,7 +31,7 @@ def http_page() -> str:
 
 
 def _operation(title: str, operation: dict[str, Any], schema: dict[str, Any]) -> str:
-    lines = [f"## {title}\n", operation.get("description") or operation.get("summary", ""), ""]
+    lines = [f"### {title}\n", operation.get("description") or operation.get("summary", ""), ""]
     rows = [
         (item["name"], item["in"], _kind(item["schema"]), item.get("description", ""))
         for item in operation.get("parameters", ())

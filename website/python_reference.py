@@ -1,4 +1,4 @@
-"""Hook of the documentation site: `reference/python.md`, made from signatures, fields and docstrings."""
+"""Hook of the documentation site: the public names on `python.md`, made from signatures, fields and docstrings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
 
 import weft
 from weft.engine.entities import Entities
@@ -24,15 +25,14 @@ _MAX_COLUMNS = 88
 """A signature up to this width stays on one line; the column of text has no room for more."""
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated page."""
-    files.append(File.generated(config, "reference/python.md", content=python_page()))
-    return files
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Add the public names to the page about Python."""
+    return markdown + public_names() if page.file.src_uri == "python.md" else markdown
 
 
-def python_page() -> str:
+def public_names() -> str:
     """Return the public names of the package with their signatures, fields and docstrings."""
-    parts = ["# Python names\n\nGenerated from docstrings; [the guide](../python.md) explains their use.\n"]
+    parts = ["\n\n## Public names\n\nGenerated from docstrings.\n"]
     for name in weft.__all__:
         parts.append(_entry(name, getattr(weft, name)))
     parts.append(_entry("Engine.entities", Entities))
@@ -41,7 +41,7 @@ def python_page() -> str:
 
 
 def _entry(name: str, value: Any) -> str:
-    lines = [f"## {name}\n", _signature(name, value), _docstring(value)]
+    lines = [f"### {name}\n", _signature(name, value), _docstring(value)]
     if inspect.isclass(value):
         lines.append(_field_table(value))
         for member, inner in vars(value).items():

@@ -34,12 +34,15 @@ def test_the_site_builds_strictly_and_asks_no_other_host(tmp_path):
     )
 
     assert done.returncode == 0, done.stderr
-    assert "weft index" in (tmp_path / "reference" / "cli.html").read_text("utf-8")
-    assert "POST /query" in (tmp_path / "reference" / "http.html").read_text("utf-8")
-    python = (tmp_path / "reference" / "python.html").read_text("utf-8")
+    assert "Help: weft index" in (tmp_path / "cli.html").read_text("utf-8")
+    assert "POST /query" in (tmp_path / "http.html").read_text("utf-8")
+    python = (tmp_path / "python.html").read_text("utf-8")
     assert "Engine.memory_search" in python and "source_prefix" in python
     assert " at 0x" not in python
-    assert "search.top_k" in (tmp_path / "reference" / "settings.html").read_text("utf-8")
+    assert "search.top_k" in (tmp_path / "configuration.html").read_text("utf-8")
+    assert not (tmp_path / "reference").exists()
+    home = (tmp_path / "index.html").read_text("utf-8")
+    assert home.index("pip install") < home.index("weft query") and "make demo" not in home
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 50
     assert not [(page.name, found) for page in pages for found in OTHER_HOST.findall(page.read_text("utf-8"))]
