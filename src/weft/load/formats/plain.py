@@ -1,4 +1,4 @@
-"""Plain text, reStructuredText, AsciiDoc and Org to documents."""
+"""Plain text to documents."""
 
 from __future__ import annotations
 
