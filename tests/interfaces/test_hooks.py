@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from weft.daemon.address import Address, find_address
 from weft.daemon.client import ask
 from weft.daemon.server import Daemon
 from weft.engine.engine import Engine
+from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.processes import child
+from weft.records import to_microseconds
 from weft.testing import FakeEmbedder
 
 FIELDS = {"scope": "project"}
@@ -75,6 +78,17 @@ def test_a_prompt_gets_passages_but_not_those_of_its_own_session(daemon):
     assert daemon("prompt", prompt=prompt, session_id="s2") == {"text": ""}, "it has the passage already"
     assert "forty tonnes" not in daemon("prompt", prompt=prompt, session_id="s1")["text"]
     assert daemon("prompt", prompt="zebra giraffe", session_id="s2") == {"text": ""}
+
+
+def test_a_prompt_about_a_time_alone_gets_its_exchanges(daemon):
+    """Though they share no word with it; those of the running session are left out."""
+    yesterday = to_microseconds(datetime.now(timezone.utc) - timedelta(days=1))
+    messages = [Message(role="user", text="The harbour crane lifts forty tonnes.", time=yesterday)]
+    daemon.engine.add([to_document(messages, Conversation(source="claude:s1", host="claude", id="s1"))])
+    prompt = "What did we talk about yesterday?"
+
+    assert "forty tonnes" in daemon("prompt", prompt=prompt, session_id="s2")["text"]
+    assert daemon("prompt", prompt=prompt, session_id="s1") == {"text": ""}
 
 
 @pytest.mark.parametrize("status", ["low_confidence", "no_match", "degraded"])

@@ -27,6 +27,7 @@ def test_a_prompt_with_a_subject_recalls(prompt):
 
 def test_a_passage_that_repeats_the_prompt_adds_nothing():
     """Nor does one that shares a few words with a long prompt."""
+    assert not adds_content("The broker sends letters of three kinds.", "add error handling")
     assert not adds_content("user: Which port does the broker use?", "which port does the broker use?")
     assert adds_content(
         "The broker listens on port 5672 behind the proxy in Bergen.", "which port does the broker use?"

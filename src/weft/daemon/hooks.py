@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -95,7 +95,7 @@ class Recaller:
         )
         known = self._known(session)
         result = self._engine.query(text, top_k=TOP_K, where=where, exact=True)
-        pieces = _select(result.evidence, text, known=known) if _is_sure(result) else []
+        pieces = _select(result, text, known=known) if _is_sure(result) else []
         recall = self._engine.memory.recall(text)
         facts = [
             fact
@@ -151,9 +151,12 @@ def _is_sure(result: Result) -> bool:
     return result.status == "ok" and result.confidence >= MIN_CONFIDENCE
 
 
-def _select(evidence: Sequence[Evidence], prompt: str, *, known: set[str]) -> list[Evidence]:
-    """Return the passages that tell the model something new."""
+def _select(result: Result, prompt: str, *, known: set[str]) -> list[Evidence]:
+    """Return the passages that tell the model something new. Those of a timeline share no words with the prompt."""
+    evidence = result.evidence
     kept = [piece for piece in evidence if _digest(piece.chunk.text) not in known]
+    if result.method == "timeline":
+        return kept
     if kept and kept[0] is not evidence[0]:
         least = MIN_SHARE_OF_BEST * evidence[0].score
         kept = [piece for piece in kept if piece.score >= least]

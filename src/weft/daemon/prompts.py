@@ -20,6 +20,8 @@ MIN_LONG_TERMS = 12
 """A prompt with so many content terms is long: it brings its own context."""
 MIN_SHARED_TERMS = 0.5
 """Share of the content terms of a long prompt that a passage needs; chosen on half of `injections.py`."""
+MAX_SHORT_TERMS = 2
+"""A prompt of so few content terms, such as `add error handling`, is too vague for a passage with none of them."""
 MIN_NEW_TERMS = 3
 """A passage with fewer content terms that the prompt lacks only repeats it."""
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -38,6 +40,7 @@ _COMMAND_WORDS = word_set(
     "bug bugs error errors issue issues problem problems failure failures fail fails failing failed warning warnings "
     "test tests code file files function functions method line lines change changes diff commit branch pr thing things "
     "stuff it part step steps task todo result results output answer question solution approach way plan version "
+    "session sessions "
     "option idea example examples comment comments docs documentation project repo repository app program script "
     "everything nothing anything something all any each both more less little bit lot new old different "
     "detail details shorter longer faster quick quickly carefully properly "
@@ -69,9 +72,15 @@ def has_content(prompt: str) -> bool:
 
 
 def adds_content(passage: str, prompt: str) -> bool:
-    """Return True if a passage has content words that the prompt lacks, and most of those of a long prompt."""
-    wanted = set(_specific(prompt))
-    if len(wanted) >= MIN_LONG_TERMS and len(wanted & set(terms(passage))) < MIN_SHARED_TERMS * len(wanted):
+    """
+    Return True if a passage has content words that the prompt lacks.
+
+    It also needs most of those of a long prompt, and one of those of a short prompt.
+    """
+    wanted, said = set(_specific(prompt)), set(terms(passage))
+    if len(wanted) >= MIN_LONG_TERMS and len(wanted & said) < MIN_SHARED_TERMS * len(wanted):
+        return False
+    if len(wanted) <= MAX_SHORT_TERMS and not wanted & said:
         return False
     return len(set(content_terms(terms(passage))) - set(terms(prompt))) >= MIN_NEW_TERMS
 
