@@ -63,6 +63,7 @@ class _Reader:
     def __init__(self, document: Document, syntax: Syntax, chunks: Sequence[Chunk]) -> None:
         self._syntax = syntax
         self._source = document.source
+        self._is_test = is_test_file(document.source)
         self._lines = document.text.split("\n")
         self._starts = [chunk.start_line for chunk in chunks]
         package = next((item.text for item in syntax.captures if item.kind == "package"), "")
@@ -117,7 +118,7 @@ class _Reader:
         for short in dict.fromkeys((path, definition.name)):
             if not (short.startswith("__") and short.endswith("__")):
                 self._alias(first, short, name, ALIAS_REASON)
-        if not is_test_file(self._source):
+        if not self._is_test:
             for public in public_names(
                 definition, module=self._module, grammar=self._syntax.grammar, exported=self._exported
             ):

@@ -179,7 +179,7 @@ class _Builder:
             self._define(kind, place, match, scope)
         else:
             text = "" if kind in _LONG_CAPTURES else self._text(place)
-            if text is not None:
+            if text is not None and (kind != "ref" or "." in text or text[0].isupper()):  # most arguments are variables
                 fields = self._fields(match, without=kind)
                 self.captures.append(Capture(kind=kind, text=text, line=row + 1, scope=scope, fields=fields))
 
