@@ -12,7 +12,7 @@ const CHANNEL_LABELS = {
 };
 
 /** A passage after a fall of the score to less than this share starts the weaker matches. */
-const GAP = 0.25;
+const GAP = 0.1;
 
 /** Return how many passages come before the largest fall of the score, all of them without a clear fall. */
 export function countStrong(results) {
