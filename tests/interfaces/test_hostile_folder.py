@@ -38,6 +38,7 @@ STARTING = {
 
 OTHERS = {
     "ask": [QUESTION],
+    "timeline": ["last week"],
     "estimate": ["notes"],
     "list": [],
     "get": ["notes/n0.md"],

@@ -29,6 +29,7 @@ BOUNDED = {
     ("POST", "/query"): "top_k",
     ("POST", "/search"): "top_k",
     ("POST", "/answer"): "top_k",
+    ("GET", "/timeline"): "limit",
     ("POST", "/facts"): ASKED,
     ("POST", "/documents"): ASKED,
     ("POST", "/documents/upload"): SET,

@@ -6,6 +6,7 @@ import pytest
 from serving import NOTE, OTHER, Running, add, refused, wait
 
 from weft.engine.api_keys import Keyring
+from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.server.assets import ASSETS
 from weft.server.auth import PUBLIC
 
@@ -44,6 +45,9 @@ def kept(server):
         wait(client, job)
     with server.client(keys["b"]) as client:
         add(client, "# Own Things\n\nThe Own Things belong to B.\n", "own")
+    talk = Conversation(source="claude:talk", host="claude", id="talk", title="Talk")
+    said = [Message(role="user", text=f"Where is the {SECRET}?", time=1_760_000_000_000_000)]
+    server.engines.engine("a").add([to_document(said, talk)])
     return {**keys, **found, "job": job["id"]}
 
 
@@ -56,6 +60,7 @@ def requests(kept):
         ("POST", "/query"): ("/query", question, False),
         ("POST", "/search"): ("/search", question, False),
         ("POST", "/answer"): ("/answer", {"json": {"query": f"{SECRET} vault", "gate": False}}, False),
+        ("GET", "/timeline"): ("/timeline", {}, False),
         ("GET", "/documents"): ("/documents", {}, False),
         ("GET", "/documents/{id}"): (f"/documents/{document}", {}, False),
         ("POST", "/documents"): ("/documents", {"json": {"documents": [{"text": "x", "source": "x"}]}}, True),

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from llm_spending import spent
 from loopback import Answer, Endpoint, in_json, serve
 
-from weft.engine.embedding import spent
 from weft.engine.engine import Engine
 from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError

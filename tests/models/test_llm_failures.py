@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from llm_serving import NOTHING, Graph, asked, completion, entity, message, open_asking, passage, relation, serve_model
+from llm_spending import spent
 from loopback import Answer
 
 from weft.admin.exchange_graphs import export_graph
-from weft.engine.embedding import spent
 from weft.engine.engine import Engine
 from weft.records import Receipt
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from llm_serving import open_asking
+from llm_spending import spent
 from loopback import Answer, Endpoint, serve
 
 from weft.admin.exchange_graphs import export_graph
-from weft.engine.embedding import spent
 
 pytestmark = pytest.mark.slow
 

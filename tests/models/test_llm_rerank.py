@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from llm_serving import completion
+from llm_spending import spent
 from loopback import Answer, Endpoint, serve
 
 from weft.config import read_settings
-from weft.engine.embedding import spent
 from weft.engine.engine import Engine
 from weft.engine.namespaces import Engines
 from weft.engine.opening.open_engine import open_engine

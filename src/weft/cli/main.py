@@ -38,7 +38,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "Erase conversations, all that contains a text, or secrets.",
         ),
         "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
-        "timeline": ("weft.cli.memory.timeline:timeline", "Print what was said in a period, by day."),
+        "timeline": ("weft.cli.memory.timeline:timeline", "Print what was said in a period, by day, newest first."),
         "audit": (
             "weft.cli.memory.facts:audit",
             "List facts that need review, and documents with secrets.",

@@ -37,7 +37,7 @@ def load_json_export(path: Path, *, source: str, options: LoadOptions) -> Iterat
     if sum(key in head for key in _ROAM) >= 2:
         content = parse_json(read_text(path, options=options))
         pages = objects_of(content)
-        if pages and all(isinstance(page.get("title"), str) for page in pages):
+        if _is_roam(pages):
             yield from _iter_roam(pages, source=source)
             return
     yield from load_json_or_conversations(path, source=source, options=options)
@@ -68,6 +68,12 @@ def _keep_note(note: Mapping[str, object], *, source: str) -> Document | Skipped
         form="markdown",
         metadata=to_metadata({"labels": labels} if labels else {}),
     )
+
+
+def _is_roam(pages: list[Mapping[str, object]]) -> bool:
+    """Return True if all objects have titles, and one has blocks. Conversations have titles too, and no blocks."""
+    blocks = (block for page in pages for block in objects_of(page.get("children")))
+    return all(isinstance(page.get("title"), str) for page in pages) and any("string" in block for block in blocks)
 
 
 def _iter_roam(pages: list[Mapping[str, object]], *, source: str) -> Iterator[Document | Skipped]:

@@ -28,7 +28,7 @@ _CODE = frozenset(
 _SIGNATURE = re.compile(
     r"(?:(?:abstract|async|class|classmethod|const|final|static|staticmethod)\s+)*([A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*)"
 )
-_C_SIGNATURE = re.compile(r"([A-Za-z_]\w*(?:::[A-Za-z_]\w*){0,8})\s{0,4}(?=[(\[]|$)")
+_C_SIGNATURE = re.compile(r"\b([A-Za-z_]\w*(?:::[A-Za-z_]\w*){0,8})\s{0,4}(?=[(\[]|$)")
 """In C the type comes first: `int PyLong_Check(PyObject *o)`."""
 _PROSE = frozenset(
     "admonition attention caution card cards centered compound container danger deprecated div dropdown epigraph "
