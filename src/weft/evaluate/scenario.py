@@ -73,7 +73,7 @@ def read_scenario(path: Path) -> Scenario:
             except (ValueError, TypeError, KeyError, RecursionError) as error:
                 message = f"missing key {error}" if isinstance(error, KeyError) else str(error)
                 raise InputError(
-                    f"line {number} of {path.name!r}: {message}", hint="use the format of docs/memory.md"
+                    f"line {number} of {path.name!r}: {message}", hint="use the format of docs/memory-recall.md"
                 ) from error
     scenario = Scenario(steps=tuple(sorted(steps, key=lambda step: step.at)), cases=tuple(cases), settings=settings)
     _check(scenario)

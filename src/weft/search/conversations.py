@@ -12,7 +12,8 @@ Search rules for chunks of conversations, which are the chunks with a time.
 | stages | a question for an order needs exchanges of each stage, not ten of the closest |
 
 The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
-nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval (docs/memory.md).
+nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval
+(docs/memory-recall.md).
 
 The chunk that opens a long exchange, which is what the user said, gets the best score of the chunks of its answer
 (decision 0078):
