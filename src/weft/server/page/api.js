@@ -97,6 +97,7 @@ export const wholeDocument = (id, after = "") =>
   get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS_PER_PAGE });
 export const related = (id, limit) => get("related", { id, limit });
 export const facts = (subject, after, limit = 60) => get("facts", { subject, after, limit });
+export const timeline = (when) => get("timeline", when ? { when } : {});
 export const fact = (id) => get(`facts/${encodeURIComponent(id)}`);
 export const confirmFact = (id) => post(`facts/${encodeURIComponent(id)}/confirm`, {});
 export const rejectFact = (id) => post(`facts/${encodeURIComponent(id)}/reject`, {});

@@ -10,6 +10,7 @@ import { showEntities, showEntity } from "./entity.js";
 import { showExplorer } from "./explorer/view.js";
 import { showFacts } from "./facts.js";
 import { showStatus } from "./status.js";
+import { showTimeline } from "./timeline.js";
 
 const VIEWS = {
   status: showStatus,
@@ -19,11 +20,12 @@ const VIEWS = {
   entity: showEntity,
   graph: showExplorer,
   facts: showFacts,
+  timeline: showTimeline,
   documents: showDocuments,
   document: showDocument,
 };
 VIEWS.unknown = showUnknown;
-const PARENT = { compare: "ask", entity: "entities", document: "documents" };
+const PARENT = { compare: "ask", entity: "entities", document: "documents", timeline: "facts" };
 const main = document.getElementById("main");
 const dialog = document.getElementById("key-dialog");
 const byId = (id) => document.getElementById(id);

@@ -142,6 +142,7 @@ export async function showFacts(main, params) {
     main,
     el("h1", {}, "Facts"),
     el("p", { class: "lead" }, "Stored facts. Confirmed facts are trusted; rejected facts are never recalled."),
+    el("p", {}, link("timeline", {}, {}, "What was said, by day")),
     filterForm(subject, wanted),
     statementForm(),
     total,
