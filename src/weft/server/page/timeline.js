@@ -32,7 +32,7 @@ function periodForm(when) {
     event.preventDefault();
     location.hash = address("timeline", field.value.trim() ? { when: field.value.trim() } : {});
   };
-  return el("form", { class: "tools", role: "search", on: { submit } }, el("label", {}, "Period ", field), el("button", {}, "Show"));
+  return el("form", { class: "tools", role: "search", on: { submit } }, el("label", {}, "Period ", field), el("button", { class: "primary" }, "Show"));
 }
 
 function daySection({ day, entries }) {
