@@ -102,7 +102,6 @@ ONLY_POSTGRES = {
     "drop_terms": "postings of many terms in one statement",
     "filter_chunks_by_label": "by an index",
     "first_postings": "postings of many terms in one statement",
-    "has_content": "list_namespaces sees no table but that of the namespaces",
     "limit_statements": "a lock on another node",
     "share_namespace": "writers of a file take turns",
     "lock_namespace": "writers of a file take turns",

@@ -89,8 +89,8 @@ def estimate(
     Estimate the cost and the time of indexing.
 
     Counts new and changed chunks that are not cached, for the embedder and for a language model if --model or
-    llm.model names one. A local embedder has no cost; its minutes
-    follow from a few texts that it embeds. Nothing is sent or written without --sample.
+    llm.model names one. A local embedder has no cost; its minutes follow from a few texts that it embeds, if its
+    model is installed. Nothing is sent, fetched or written without --sample.
 
     Length and time of replies are estimated from earlier replies of the same model, if there are at least five.
     Option --sample sends random chunks, 60 at first, until the remaining cost is known within 8 %. These replies cost
@@ -133,14 +133,17 @@ def _sample(engine: Engine, paths: tuple[str, ...], usage: Usage, *, sample: int
 
 
 def _embedding_seconds(engine: Engine, paths: tuple[str, ...], receipt: Receipt) -> float | None:
-    """Return the expected seconds of a local embedder, measured on texts of the paths; None for a remote one."""
+    """Return the expected seconds of an installed embedder, measured on texts of the paths; None for any other."""
     import time
 
+    from weft.engine.adapters import has_local_weights
     from weft.engine.paths import read_paths, sample_files
     from weft.records import Usage
 
     if receipt.embedding != Usage() or engine.embedder is None:
         return None
+    if engine.embedder.card.name.startswith("local/") and not has_local_weights(engine.settings):
+        return None  # it would be fetched
     found = sample_files(read_paths(paths), options=engine.settings.load, base=engine.base)
     texts = [text[:MEASURED_CHARACTERS] for text in islice(found, MEASURED_TEXTS)] if receipt.embedded else []
     if not texts:
