@@ -16,9 +16,9 @@ const SPARE_RELATIONS = 6000;
 export class Model {
   /** Take the columns of `GET /graph/overview`; without them, the drawing is empty. */
   constructor({ entities, folders, relation_types, relations, total_entities, total_relations } = EMPTY) {
-    this.names = entities.name;
+    this.names = [...entities.name]; // expansions add to it, and `EMPTY` is shared
     this.types = [...new Set(entities.type)];
-    this.kinds = relation_types;
+    this.kinds = [...relation_types];
     this.total = { entities: total_entities, relations: total_relations };
     this.count = this.names.length;
     this.size = relations.source.length;
