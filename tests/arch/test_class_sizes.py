@@ -9,9 +9,9 @@ MAX_SESSION_METHODS = 10
 MAX_METHODS = 30
 
 LARGER = {
-    "engine/engine.py:Engine": 53,
+    "engine/engine.py:Engine": 38,
 }
-"""Classes that are still larger, with their sizes, which may only shrink. `Engine` may keep 39."""
+"""The one larger class, with its size, which may only shrink."""
 
 
 @cache

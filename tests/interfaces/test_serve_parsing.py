@@ -119,7 +119,7 @@ def test_a_worker_fails_the_job_of_a_hostile_document_at_once(tmp_path, monkeypa
         open_engine(tmp_path / "weft.db", embedder=FakeEmbedder(), memory_from_files=False) as engine,
         ParserPool(1) as parsers,
     ):
-        components = engine.components()
+        components = engine.indexing.components()
         documents = [
             Document(source="big", title="Big", text="", metadata={"big": "x" * MEBIBYTE}),
             Document(source="small", title="Small", text="The Auth Service uses OAuth."),

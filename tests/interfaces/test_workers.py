@@ -292,7 +292,7 @@ def test_what_cannot_be_shared_has_no_workers(tmp_path, corpus):
 def test_a_pool_that_cannot_work_says_why(tmp_path, corpus, monkeypatch):
     """The error of the last worker is that of the run."""
     with open_engine(tmp_path / "weft.db", embedder="hash") as engine:
-        components = engine.components()
+        components = engine.indexing.components()
         values = replace(engine.settings, models=replace(engine.settings.models, embedder="no/such"))
         values = replace(values, origins={"models.embedder": "flag"})
         with pytest.raises(WeftError, match="unknown embedder"):

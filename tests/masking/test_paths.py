@@ -105,7 +105,7 @@ def test_a_file_and_its_front_matter(engine, tmp_path, workers):
     if workers:
         engine.index(path)
         assert only_text(engine)[0].metadata["password"] == "[a password]"
-    job = make_job(document, engine.components().describe(document, None), run="r", recipe="r")
+    job = make_job(document, engine.indexing.components().describe(document, None), run="r", recipe="r")
     assert not any(map(job.payload.__contains__, SECRETS))
 
 
@@ -113,7 +113,7 @@ def test_a_posted_text(engine):
     """The parser process of the server masks it, before it is split."""
     with ParserPool(1) as pool:
         items = [TextInput(source="a", text=SAID, title=f"About {KEY}", metadata={"api_key": KEY})]
-        engine.add_prepared(engine.prepare(items, parsers=pool))
+        engine.indexing.add_prepared(engine.indexing.prepare(items, parsers=pool))
 
     assert only_text(engine)[0].title == "About [an API key]"
 

@@ -74,19 +74,21 @@ def test_a_wikilink_to_another_name_of_a_page_is_not_broken(engine):
         [document("vault/inc-7-cold-pipes.md", incident), document("vault/log.md", "# Log\n\n[[INC-7]], [[INC-8]].\n")]
     )
 
-    assert [link.target for link in engine.broken_links()] == ["INC-8"]
+    assert [link.target for link in engine.store.graph.broken_links()] == ["INC-8"]
 
 
 def test_broken_links_have_a_line_and_come_back(engine):
     """A link leads nowhere until its page exists, and again when it is deleted."""
     receipt = engine.add([document("docs/nodes.md", TEXTS["docs/nodes.md"])])
     assert receipt.broken_links == 1
-    assert list(engine.broken_links()) == [BrokenLink(source="docs/nodes.md", line=10, target="/docs/gone/")]
+    assert list(engine.store.graph.broken_links()) == [
+        BrokenLink(source="docs/nodes.md", line=10, target="/docs/gone/")
+    ]
     receipt = engine.add([document("site/docs/gone.md", "# Gone\n\nBack to [[Nodes]].")])
     assert receipt.broken_links == 0
     assert [item[:2] for item in links(engine.store)] == [("Gone", "Nodes"), ("Nodes", "Gone")]
     engine.delete("site/docs/gone.md")
-    assert [link.target for link in engine.broken_links()] == ["/docs/gone/"]
+    assert [link.target for link in engine.store.graph.broken_links()] == ["/docs/gone/"]
     assert links(engine.store) == []
 
 
@@ -98,10 +100,10 @@ def test_a_link_out_of_the_folder_of_all_documents_is_not_broken(engine):
     )
     targets = ["../CHANGELOG.md", "../old/gone.md", "lost.md"]
 
-    assert sorted(link.target for link in engine.broken_links()) == targets
+    assert sorted(link.target for link in engine.store.graph.broken_links()) == targets
     assert receipt.broken_links == engine.store.graph.count_broken_links() == len(targets)
     engine.delete("work/docs/api/list.md")
-    assert [link.target for link in engine.broken_links()] == ["lost.md"]
+    assert [link.target for link in engine.store.graph.broken_links()] == ["lost.md"]
     assert engine.store.graph.count_broken_links() == 1
 
 
@@ -177,7 +179,7 @@ def test_roles_lead_to_what_declares_the_name(engine, order):
 
     pairs = {item[:2] for item in links(engine.store)}
     assert {target for source, target in pairs if source == "Guide"} >= {"Settings", "Api", "Glossary", "Old Lights"}
-    assert [link.target for link in engine.broken_links()] == ["gone.rst"]
+    assert [link.target for link in engine.store.graph.broken_links()] == ["gone.rst"]
 
 
 HISTORY = st.lists(
@@ -204,7 +206,12 @@ def test_links_do_not_depend_on_the_history(history):
     fresh = Engine(options, database=MemoryDatabase(), embedder=FakeEmbedder())
     fresh.add([document(source, text) for source, text in last.items()])
     views = [
-        (links(engine.store), links(engine.store, "describes"), list(engine.broken_links()), engine.store.graph.count())
+        (
+            links(engine.store),
+            links(engine.store, "describes"),
+            list(engine.store.graph.broken_links()),
+            engine.store.graph.count(),
+        )
         for engine in (*engines, fresh)
     ]
     assert views[0] == views[1] == views[2]

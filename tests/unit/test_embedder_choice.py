@@ -60,6 +60,10 @@ def active(made):
     return [model.name for model in made.stats().models if model.active]
 
 
+def answering(made):
+    return made.embedder_slot.answering(made.store).card.name
+
+
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
@@ -116,7 +120,7 @@ def test_a_new_namespace_records_the_choice_and_the_receipt_says_so(database, se
 
     assert active(made) == [BETTER] and fakes == [BETTER]
     assert receipt.notes[0].startswith(f"chose {BETTER}") and later.notes == ()
-    assert made.answering_embedder().card.name == again.answering_embedder().card.name == BETTER
+    assert answering(made) == answering(again) == BETTER
     assert again.query("网关重试几次？", method="vector").evidence
 
 
@@ -214,8 +218,8 @@ def test_namespaces_of_one_server_have_their_own_embedders(database, settings, f
         made.add(documents(text))
 
     assert (active(chinese), active(english)) == ([BETTER], [DEFAULT])
-    assert chinese.answering_embedder().card.name == BETTER
-    assert english.answering_embedder().card.name == DEFAULT
+    assert answering(chinese) == BETTER
+    assert answering(english) == DEFAULT
 
 
 def test_the_least_recently_used_weights_are_released():

@@ -171,13 +171,6 @@ def test_texts_have_sources_that_are_never_taken_for_files(engine):
     assert engine.query("purr", method="keyword").evidence == ()
 
 
-def test_bytes_of_any_encoding_are_a_text(engine):
-    """Standard input is read this way."""
-    engine.add_bytes("größere Äpfel".encode("utf-16"), source="a")
-
-    assert engine.get("text:a")[1][0].text == "größere Äpfel"
-
-
 @pytest.mark.parametrize("text", ["", "  \n ", "---\ntitle: x\n---\n"])
 def test_a_text_without_words_is_refused(engine, text):
     """It could not be found."""
@@ -217,7 +210,7 @@ def test_an_index_is_counted_and_previewed_before_it_is_made(engine, tmp_path):
     (tmp_path / "docs" / "r.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
     preview = engine.preview(tmp_path / "docs")
 
-    assert engine.count(tmp_path / "docs") == preview.added == 3
+    assert engine.indexing.count(tmp_path / "docs") == preview.added == 3
     assert listed(engine) == []
     assert engine.index(tmp_path / "docs").added == 3
 
@@ -294,7 +287,7 @@ def test_options_hold_for_one_question(engine):
     assert len(engine.query("cats purr", top_k=2, method="hybrid").evidence) == 2
     assert len(engine.query("cats purr", top_k=None, method=None).evidence) == 5
     assert engine.query("cats purr", method="keyword").method == "keyword"
-    assert engine.search_options({"min_score": 0.0, "top_k": "7"}).top_k == 7
+    assert len(engine.query("cats purr", top_k="2", method="hybrid").evidence) == 2
     with pytest.raises(ConfigError, match="min_score: 5"):
         engine.query("anything", min_score=5)
     assert engine.settings.search.top_k == 10

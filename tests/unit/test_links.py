@@ -99,7 +99,7 @@ def test_documentation_links_to_the_code_it_refers_to(tmp_path, page, text):
         (relation,) = graph.relations_of([page_entity.id], limit=9, types=["links_to"])
 
         assert [entity.name for entity in graph.entities([relation.target_id])] == ["app.http.HTTPServer"]
-        assert list(engine.broken_links()) == []
+        assert list(engine.store.graph.broken_links()) == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
-from weft.engine.embedding import add_receipts
+from weft.engine.indexing.runs import add_receipts
 from weft.engine.namespaces import Engines
 from weft.engine.opening.open_engine import open_engine
 from weft.errors import ConfigError

@@ -7,8 +7,8 @@ import pytest
 from logical import content
 
 from weft.config import read_settings
-from weft.engine import embedding as embedding_module
 from weft.engine.engine import Engine
+from weft.engine.indexing import runs
 from weft.engine.parsing import parallel_extraction
 from weft.engine.parsing.parser_messages import make_recipe
 from weft.engine.parsing.parser_pool import ParserPool
@@ -51,7 +51,7 @@ def early(monkeypatch):
     monkeypatch.setattr(parallel_extraction, "MIN_DOCUMENTS", 2)
     monkeypatch.setattr(parallel_extraction, "MAX_WAIT_SECONDS", 60)
     monkeypatch.setattr(parallel_extraction.ParserPool, "is_ready", True)
-    monkeypatch.setattr(embedding_module, "usable_cores", lambda: 3)
+    monkeypatch.setattr(runs, "usable_cores", lambda: 3)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, patient, received
         assert engine.add(documents).added == 90
         assert engine.add(documents).unchanged == 90
     assert any(isinstance(item, Plan) for item in received)
-    monkeypatch.setattr(embedding_module, "usable_cores", lambda: 1)
+    monkeypatch.setattr(runs, "usable_cores", lambda: 1)
     with open_engine(tmp_path / "one.db") as engine:
         engine.add(documents)
     assert rows(tmp_path / "several.db") == rows(tmp_path / "one.db")
@@ -159,7 +159,7 @@ def test_documents_are_extracted_here_while_a_process_works(early, monkeypatch):
     """The one whose turn it is has been taken; the next ones have not."""
     documents = notes(3)
     with open_engine(":memory:") as engine:
-        components = engine.components()
+        components = engine.indexing.components()
         recipe = make_recipe(engine.settings, extractor=components.extractor, now=NOW)
         ahead = parallel_extraction._Ahead(ParserPool(2), components, recipe)
         first, *others = (parallel_extraction._Pending(document, 1, "hash") for document in documents)

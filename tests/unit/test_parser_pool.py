@@ -48,7 +48,7 @@ def make_engine(path, **settings):
 
 
 def recipe(engine, **changed):
-    made = make_recipe(engine.settings, extractor=engine.components().extractor, now=NOW)
+    made = make_recipe(engine.settings, extractor=engine.indexing.components().extractor, now=NOW)
     return replace(made, **changed)
 
 
@@ -65,7 +65,7 @@ def files(folder, *names):
 
 def outcomes(engine, pool, items):
     """Return the reason of each skipped item; documents are named by their title."""
-    found = list(engine.prepare(items, parsers=pool))
+    found = list(engine.indexing.prepare(items, parsers=pool))
     return [item.reason if isinstance(item, Skipped) else item.document.title for item in found], found
 
 
@@ -75,8 +75,8 @@ def test_a_corpus_is_stored_as_by_the_path_in_one_process(tmp_path, pool):
         found = iter_files([SAMPLE], options=LoadOptions(), base=two.base)
         items = [i if isinstance(i, Skipped) else FileInput(source=i.source, path=i.path) for i in found]
         expected = one.index(SAMPLE)
-        receipt = two.add_prepared(two.prepare(items, parsers=pool))
-        again = two.add_prepared(two.prepare(items, parsers=pool))
+        receipt = two.indexing.add_prepared(two.indexing.prepare(items, parsers=pool))
+        again = two.indexing.add_prepared(two.indexing.prepare(items, parsers=pool))
 
     assert (receipt.added, receipt.chunks, receipt.facts) == (expected.added, expected.chunks, expected.facts)
     assert receipt.facts > 0 and receipt.embedded == expected.embedded
@@ -91,12 +91,12 @@ def test_an_extractor_with_a_model_runs_in_the_parent(tmp_path, pool):
         local = engine.add_text("# Auth\n\nThe Auth Service uses OAuth.\n", source="auth")
         stored = engine.store.documents([next(iter(engine.documents())).id])[0].content_hash
         item = TextInput(source="auth", text="# Auth\n\nThe Auth Service uses OAuth.\n")
-        name = engine.components().extractor.name
+        name = engine.indexing.components().extractor.name
         (draft,) = pool.prepare(item, recipe(engine, extracts=False, extractor_name=name))
 
         assert isinstance(draft, Draft)
         assert draft.info.content_hash == stored
-        assert engine.add_prepared([draft]).unchanged == local.added == 1
+        assert engine.indexing.add_prepared([draft]).unchanged == local.added == 1
 
 
 def test_a_document_that_ends_its_process_is_skipped_and_the_next_one_is_read(tmp_path, engine, pool):
@@ -151,8 +151,8 @@ def test_output_is_limited(tmp_path, engine, pool, monkeypatch):
 def test_an_invalid_text_is_an_error_of_the_caller(engine, pool):
     """The error is the same as in process, and the parser process stays in use."""
     with pytest.raises(InputError, match="cannot store"):
-        list(engine.prepare([TextInput(source="a", text="Text.", metadata={"x": float("nan")})], parsers=pool))
-    (plan,) = engine.prepare([TextInput(source="b", text="Two 𝄞 halves.")], parsers=pool)
+        list(engine.indexing.prepare([TextInput(source="a", text="Text.", metadata={"x": float("nan")})], parsers=pool))
+    (plan,) = engine.indexing.prepare([TextInput(source="b", text="Two 𝄞 halves.")], parsers=pool)
     assert plan.chunks[0].text == "Two 𝄞 halves."
 
 
@@ -172,11 +172,11 @@ def test_a_process_is_replaced_after_many_documents(engine, monkeypatch):
     monkeypatch.setattr(parser_pool, "MAX_DOCUMENTS_PER_PROCESS", 2)
     texts = [TextInput(source=str(n), text=f"Text {n}.") for n in range(3)]
     with ParserPool(1) as pool:
-        assert len(list(engine.prepare(texts[:1], parsers=pool))) == 1
+        assert len(list(engine.indexing.prepare(texts[:1], parsers=pool))) == 1
         (old,) = processes(pool)
         if sys.platform == "linux":
             assert b"sesame" not in Path(f"/proc/{old.pid}/environ").read_bytes()
-        assert len(list(engine.prepare(texts, parsers=pool))) == 3
+        assert len(list(engine.indexing.prepare(texts, parsers=pool))) == 3
         with pool._changed:
             assert pool._changed.wait_for(lambda: old not in pool._live, 60)
         (new,) = processes(pool)
@@ -200,7 +200,7 @@ def test_processes_that_do_not_start_are_an_error(engine):
     """It names the command; nothing waits forever."""
     pool = ParserPool(1, command=(sys.executable, "-c", "raise SystemExit(3)"))
     with pool, pytest.raises(WeftError, match="cannot start a parser process: 3 attempts failed"):
-        list(engine.prepare([TextInput(source="a", text="Text.")], parsers=pool))
+        list(engine.indexing.prepare([TextInput(source="a", text="Text.")], parsers=pool))
 
 
 def test_a_closed_pool_refuses_documents_and_leaves_no_process(tmp_path, engine):
@@ -214,5 +214,5 @@ def test_a_closed_pool_refuses_documents_and_leaves_no_process(tmp_path, engine)
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
     with pytest.raises(WeftError, match="stopped"):
-        list(engine.prepare([TextInput(source="a", text="Text.")], parsers=pool))
+        list(engine.indexing.prepare([TextInput(source="a", text="Text.")], parsers=pool))
     half_read.close()

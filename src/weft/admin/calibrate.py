@@ -102,7 +102,7 @@ def calibrate(
     namespace is too small, or own and foreign probes are indistinguishable.
     """
     store = engine.store
-    embedder = engine.answering_embedder()
+    embedder = engine.embedder_slot.answering(engine.reader)
     own = _own_probes(store, limit=probes)
     if len(own) < MIN_PROBES:
         raise InputError(

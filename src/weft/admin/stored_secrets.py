@@ -77,7 +77,7 @@ def erase_secrets(engine: Engine, found: StoredSecrets) -> None:
     """
     store, ids = engine.store, [item.id for item in found.documents]
     hidden = {item.id for item in found.facts}
-    embedder = engine.answering_embedder()
+    embedder = engine.embedder_slot.answering(engine.reader)
     try:
         for batch in store.batches(ids):
             erase_cached_texts(engine.settings, [batch])

@@ -52,8 +52,6 @@ class EmbedderSlot:
     | `replaced` | `replace` has set another embedder |
 
     With `follows`, the namespace determines the embedder, and `follow` opens a changed one.
-
-
     """
 
     def __init__(self, open_embedder: Callable[[], Embedder | None], *, follows: bool = False) -> None:
@@ -95,6 +93,19 @@ class EmbedderSlot:
     def get(self) -> Embedder | None:
         """Return the embedder; None if the settings name none. Errors while opening it are raised."""
         return self._opened.get()
+
+    def answering(self, store: StoreReader) -> Embedder | None:
+        """
+        Return the embedder that made the vectors of a namespace; None if it has no vectors.
+
+        Raises `SchemaMismatch` if the settings name another one.
+        """
+        with store.reading():
+            active = find_active(store)
+        embedder = self.get() if active else None
+        if active and embedder:
+            check_embedder(active, embedder, namespace=store.namespace)
+        return embedder
 
     def load(self) -> None:
         """Load the weights now. Errors while opening and loading are raised."""

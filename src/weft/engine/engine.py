@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -15,50 +15,40 @@ from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
-from weft.engine.advice import Choice, add_advice, adopt_choice, choose_embedder, may_choose
+from weft.engine.advice import Choice, add_advice, choose_embedder
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import (
     EmbedderSlot,
-    adopt_embedder,
-    check_embedder,
     find_active,
     find_name,
     find_usable,
     make_stand_in,
     require_embedder,
 )
-from weft.engine.embedding import add_all, add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
+from weft.engine.indexing.runs import preview_documents, preview_switch, switch
+from weft.engine.indexing.write_path import Indexing
 from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
 from weft.engine.opening.federation import Federation, check_namespaces
-from weft.engine.parsing.parser_messages import Input, make_recipe
-from weft.engine.parsing.parser_pool import ParserPool
 from weft.engine.paths import (
     collect_sources,
     find_missing,
     get_document,
     get_named,
-    load_files,
-    peek_documents,
     read_paths,
-    sample_files,
     watch,
 )
 from weft.engine.result_models import ResultModels
 from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
 from weft.errors import InputError, WeftError
-from weft.index.job_queue import Components
-from weft.index.note_facts import make_fact_reader
-from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step
 from weft.index.prune import iter_documents
 from weft.masking.masked_documents import mask_documents
-from weft.models.base import Embedder, Reranker, TokenCounter
+from weft.models.base import Embedder, Reranker
 from weft.records import (
     Answer,
-    BrokenLink,
     Chunk,
     Context,
     Document,
@@ -83,7 +73,6 @@ from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import READ_ONLY, READ_ONLY_HINT, Database, Store, StoreReader
 from weft.system.lazy_resource import LazyResource
-from weft.text.decode import decode
 
 T = TypeVar("T")
 
@@ -150,22 +139,23 @@ class Engine:
         if (names := check_namespaces(namespaces)) == (self.settings.store.namespace,) and self._federation is None:
             return self
         if (known := self._joined.get(names)) is None:
-            known = self.join(replace(self._scope, namespaces=names))
+            known = self.share(replace(self._scope, namespaces=names))
             if len(self._joined) < MAX_JOINED_ENGINES:
                 self._joined[names] = known
         return known
 
-    def join(self, federation: Federation) -> Engine:
-        """Return an engine that searches these namespaces as one. It writes nothing; closing it closes all."""
-        has_same = find_active(federation.store()) in (None, find_active(self.reader))
-        return self._share(self.embedder_slot if has_same else self._custom_embedder, federation)
+    def share(self, federation: Federation | None, *, embedder: Embedder | None = None) -> Engine:
+        """
+        Return an engine with the same models and caches, which searches the namespaces of `federation` as one.
 
-    def _share(self, embedder: Embedder | EmbedderSlot | None, federation: Federation | None) -> Engine:
-        """Return an engine with the same database, models and caches."""
+        It writes nothing; closing it closes all databases. `embedder` replaces that of the namespaces.
+        """
+        active = (None, find_active(self.reader))
+        has_same = federation is None or find_active(federation.store()) in active
         other = Engine(
             self.settings,
             database=self.database,
-            embedder=embedder,
+            embedder=embedder or (self.embedder_slot if has_same else self._custom_embedder),
             result_models=self.result_models,
             on_fetch=self._on_fetch,
             clock=self._clock,
@@ -204,9 +194,10 @@ class Engine:
         roots, seen = read_paths(paths), set[str]()
         is_cold = find_active(self.store) is None and has_local_weights(self.settings)
         with self.embedder_slot.preloading() if is_cold else nullcontext():
-            notes = self._choose(self._sample(roots)) if self._may_choose else ()
-            items = collect_sources(self._load(roots), seen)
-            receipt = self._add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
+            indexing = self.indexing
+            notes = indexing.choose(indexing.sample(roots)) if indexing.may_choose else ()
+            items = collect_sources(indexing.load(roots), seen)
+            receipt = indexing.add(items, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
         if prune and not receipt.stopped:
             deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(deleted))
@@ -230,21 +221,16 @@ class Engine:
         receipt = add_commits(read_paths(repositories), add, store=self.store, prune=prune)
         return add_advice(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
-    def count(self, *paths: str | Path) -> int:
-        """Return the approximate number of documents below the paths without reading them, for progress bars."""
-        from weft.load.run import count_records, iter_sources
-
-        return sum(map(count_records, iter_sources(read_paths(paths), options=self.settings.load, base=self.base)))
-
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
         """
         Return the receipt that `index` would return, with the estimated usage of remote models.
 
         A language model reads at most `sample` chunks; nothing else is sent.
         """
-        roots, seen, components = read_paths(paths), set[str](), self.components(joining=True)
-        items = mask_documents(collect_sources(self._load(roots), seen), self.settings.memory)
-        choice = choose_embedder(self._sample(roots), self.settings) if self._may_choose else Choice()
+        roots, seen, indexing = read_paths(paths), set[str](), self.indexing
+        components = indexing.components(joining=True)
+        items = mask_documents(collect_sources(indexing.load(roots), seen), self.settings.memory)
+        choice = choose_embedder(indexing.sample(roots), self.settings) if indexing.may_choose else Choice()
         embedder = components.embedder if find_active(self.store) else choice.embedder or self.embedder
         receipt = preview_documents(items, components, embedder=embedder, sample=sample)
         if prune and not receipt.stopped:
@@ -272,47 +258,21 @@ class Engine:
         on_texts: Callable[[EmbeddingProgress], None] = lambda progress: None,
     ) -> Receipt:
         """Index documents of the caller, each under its own source."""
-        documents, notes = self._peek(documents)
-        return self._add(documents, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
+        documents, notes = self.indexing.peek(documents)
+        return self.indexing.add(documents, workers=workers, on_step=on_step, on_texts=on_texts, notes=notes)
 
-    def prepare(
-        self, items: Iterable[Input | Skipped], *, parsers: ParserPool
-    ) -> Generator[Prepared | Skipped, None, None]:
-        """Yield files and texts, parsed in other processes. A document that exceeds a limit is skipped."""
-        recipe = make_recipe(self.settings, extractor=self._extractor.get(), now=self._clock())
-        for item in items:
-            yield from [item] if isinstance(item, Skipped) else parsers.prepare(item, recipe)
-
-    def add_prepared(
-        self, items: Iterable[Prepared | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
-    ) -> Receipt:
-        """Index documents that `prepare` parsed."""
-        items, notes = self._peek(items)
-        receipt = add_documents(items, self.components(), on_step=on_step)
-        return replace(receipt, notes=(*notes, *receipt.notes))
-
-    def components(self, *, joining: bool = False) -> Components:
-        """
-        Return the components of the write path. Raises `SchemaMismatch` if the namespace has another embedder.
-
-        A new namespace records the embedder. With `joining`, the embedder of the namespace is used, or none.
-        """
-        if not joining:
-            adopt_embedder(self.store, self.embedder)
-        return Components(
+    @property
+    def indexing(self) -> Indexing:
+        """The write path in steps, for servers and workers."""
+        return Indexing(
             store=self.store,
-            embedder=self.answering_embedder(),
-            options=self.settings.split,
-            extractor=self._extractor.get(),
-            fact_reader=partial(
-                make_fact_reader, namespace=self.store.namespace, options=self.settings.memory, now=self._clock()
-            ),
-            memory=self.settings.memory,
+            settings=self.settings,
+            slot=self.embedder_slot,
+            is_custom=self._custom_embedder is not None,
+            extractor=self._extractor.get,
+            now=self._clock(),
+            on_fetch=self._on_fetch,
         )
-
-    def broken_links(self) -> list[BrokenLink]:
-        """Return the links of documents that lead to no document, by source and line."""
-        return self.store.graph.broken_links()
 
     def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """
@@ -321,10 +281,6 @@ class Engine:
         A source without a scheme becomes `text:source` and can therefore not be the name of a file.
         """
         return self.add([text_document(text, source=source, title=title, metadata=metadata)])
-
-    def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
-        """Index one text of unknown encoding."""
-        return self.add_text(decode(data), source=source, title=title)
 
     def add_research_findings(self, findings: Mapping[str, object], *, source: str = RESEARCH_SOURCE) -> Receipt:
         """Index the papers and projects of a findings dictionary, each under `source` and its id (docs/research.md)."""
@@ -372,13 +328,14 @@ class Engine:
         for database in self._scope.databases.values():
             database.prefetch()  # overlaps with loading the embedder
         store = self.reader
-        search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
+        search: SearchOptions = changed("search", self.settings.search, options)
+        graph_options = changed("graph", self.settings.graph, graph or {})
         reranker = self.result_models.find_reranker(rerank, store=self.database.store(self.settings.store.namespace))
         # one transaction, unless it would stay open during a slow call
         with store.reading() if reranker is None and self.embedder_slot.is_quick else nullcontext():
             context = SearchContext(
                 store=store,
-                embedder=self.answering_embedder(),
+                embedder=self.embedder_slot.answering(store),
                 options=search,
                 graph=graph_options,
                 where=where or Filter(),
@@ -397,26 +354,13 @@ class Engine:
         writer = self.result_models.find_writer(write, store=self.database.store(self.settings.store.namespace))
         result = self.query(text, **options)
         # a remote embedder would cost a second request
-        embedder = self.answering_embedder() if self.embedder_slot.is_quick else None
+        embedder = self.embedder_slot.answering(self.reader) if self.embedder_slot.is_quick else None
         return answer(result, embedder=embedder, writer=writer, to=to)
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""
         result = self.query(query, method=method, **options)
         return list(result.evidence), metadata_to_dict(result)
-
-    def answering_embedder(self) -> Embedder | None:
-        """
-        Return the embedder of the namespace; None if it has no vectors.
-
-        Raises `SchemaMismatch` if the settings differ.
-        """
-        with self.reader.reading():
-            active = find_active(self.reader)
-        embedder = self.embedder if active else None
-        if active and embedder:
-            check_embedder(active, embedder, namespace=self.reader.namespace)
-        return embedder
 
     def without_embedder(self, error: WeftError) -> Engine:
         """
@@ -425,11 +369,7 @@ class Engine:
         Both share the database and the caches; closing one closes both.
         """
         stand_in = make_stand_in(find_active(self.reader), name=self.settings.models.embedder, error=error)
-        return self._share(stand_in, self._federation)
-
-    def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
-        """Return the search settings with `changes` applied; a field that is None keeps its setting."""
-        return cast("SearchOptions", changed("search", self.settings.search, changes))
+        return self.share(self._federation, embedder=stand_in)
 
     def context(
         self,
@@ -444,7 +384,7 @@ class Engine:
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
         """
-        options, count = changed("context", self.settings.context, {"format": format}), self._counter.count
+        options, count = changed("context", self.settings.context, {"format": format}), self._token_counter.get().count
         asked = self.across(*result.namespaces) if result.namespaces and self._federation is None else self
         relations, facts = relations_in(asked.reader, at=self._clock()), recall.facts if recall else ()
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
@@ -492,7 +432,7 @@ class Engine:
             options=self.settings.memory,
             clock=self._clock,
             cache=self._recalls,
-            count=lambda text: self._counter.count(text),
+            count=lambda text: self._token_counter.get().count(text),
             budget=self.settings.context.budget,
             embedder=self._fact_embedder,
         )
@@ -545,55 +485,14 @@ class Engine:
         name = self.settings.store.namespace
         return self._federation or Federation(databases={"": self.database}, namespaces=(name,))
 
-    def _load(self, roots: Sequence[Path]) -> Iterator[Document | Skipped]:
-        return load_files(roots, options=self.settings.load, base=self.base, db=self.settings.store.db)
-
-    @property
-    def _counter(self) -> TokenCounter:
-        return self._token_counter.get()
-
     def _open_embedder(self) -> Embedder | None:
         if self._custom_embedder is not None:
             return self._custom_embedder
         return open_embedder(self.settings, name=find_name(self.reader, self.settings), progress=self._on_fetch)
 
-    def _add(
-        self, documents: Iterable[Document | Skipped], *, workers: int, notes: tuple[str, ...], **listeners: Any
-    ) -> Receipt:
-        """Index documents in this process or by workers, without their secrets; `notes` are added to the receipt."""
-        receipt = add_all(
-            mask_documents(documents, self.settings.memory),
-            self.components(),
-            self.settings,
-            workers=workers,
-            now=self._clock(),
-            is_custom=self._custom_embedder is not None,
-            **listeners,
-        )
-        return replace(receipt, notes=(*notes, *receipt.notes))
-
-    def _sample(self, roots: Sequence[Path]) -> Iterator[str]:
-        return sample_files(roots, options=self.settings.load, base=self.base)
-
-    def _peek(self, items: Iterable[T]) -> tuple[Iterable[T], tuple[str, ...]]:
-        """Choose the embedder of a new namespace by the first items; return all items, and notes."""
-        if not self._may_choose:
-            return items, ()
-        first, items = peek_documents(items)
-        return items, self._choose(first)
-
-    @property
-    def _may_choose(self) -> bool:
-        return may_choose(self.store, self.embedder_slot)
-
-    def _choose(self, texts: Iterable[str]) -> tuple[str, ...]:
-        return adopt_choice(
-            texts, store=self.store, slot=self.embedder_slot, settings=self.settings, progress=self._on_fetch
-        )
-
     def _fact_embedder(self, written: Sequence[str] | None) -> tuple[Embedder | None, str]:
         """Return the embedder for facts, or None and the reason. The first facts of a namespace choose it."""
         store = cast("Store", self.reader)
         if written and self.embedder_slot.follows and find_active(store) is None:
-            self._choose(written)
+            self.indexing.choose(written)
         return find_usable(store, self.embedder_slot.get, writes=written is not None)

@@ -49,7 +49,7 @@ def work(
     while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(POLL_SECONDS):
             return Tally()
-    components = engine.components(joining=True)
+    components = engine.indexing.components(joining=True)
     check_no_cost_limit(engine.settings, components.embedder)
     prepare = partial(_prepare, engine, parsers) if parsers else None
     return Worker(components, name=name, lease=lease, on_step=on_step, prepare=prepare).run(stop, until=until)
@@ -57,7 +57,7 @@ def work(
 
 def _prepare(engine: Engine, parsers: ParserPool, job: Job) -> Prepared:
     """Return the parsed document of a job. Raises `LoadError` if it exceeds a limit."""
-    (found,) = engine.prepare([PayloadInput(source=job.source, payload=job.payload)], parsers=parsers)
+    (found,) = engine.indexing.prepare([PayloadInput(source=job.source, payload=job.payload)], parsers=parsers)
     if isinstance(found, Skipped):
         raise LoadError(found.reason, found.detail)
     return found

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft.config.read import changed
 from weft.context.serialise import evidence_to_dict
 from weft.engine.async_engine import AsyncEngine
 from weft.engine.engine import Engine
@@ -32,7 +33,8 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
         raise ConfigError(f"invalid engine of type {type(engine).__name__}", hint="pass the result of open_engine")
     if options.get("where") is not None:
         check_filter(options["where"])
-    engine.search_options({name: value for name, value in options.items() if name not in ("where", "rerank")})
+    fields = {name: value for name, value in options.items() if name not in ("where", "rerank")}
+    changed("search", engine.settings.search, fields)
 
 
 def find_passages(engine: Engine, question: str, *, where: Filter | None = None, **options: Any) -> list[Passage]:

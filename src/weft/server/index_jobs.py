@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 from weft.config import ServerOptions
 from weft.context.serialise import receipt_to_dict
-from weft.engine.embedding import add_receipts
 from weft.engine.engine import Engine
+from weft.engine.indexing.runs import add_receipts
 from weft.errors import WeftError
 from weft.index.plan import Prepared
 from weft.index.progress import Step
@@ -209,6 +209,6 @@ class Jobs:
             batch = await self._threads.parse(lambda: list(islice(items, size)), namespace=job.namespace)
             if not batch:
                 return "done"
-            receipt = await self._threads.store(partial(engine.add_prepared, batch, on_step=on_step))
+            receipt = await self._threads.store(partial(engine.indexing.add_prepared, batch, on_step=on_step))
             job.add(receipt)
         return "interrupted"

@@ -13,7 +13,7 @@ def answerable(engine: Engine) -> Engine:
     """Return the engine, or an engine without embedder on the same namespace if the embedder cannot be used."""
     engine.embedder_slot.follow(find_active(engine.reader))
     try:
-        if engine.answering_embedder() is None:
+        if engine.embedder_slot.answering(engine.reader) is None:
             engine.embedder_slot.get()  # recalling facts opens the embedder
     except UNUSABLE as error:
         return engine.without_embedder(error)
@@ -24,7 +24,7 @@ def find_problem(engine: Engine) -> tuple[str, str] | None:
     """Return the reason for a search without vectors, and the action; None if vectors are used. Loads no model."""
     active = find_active(engine.reader)
     try:
-        embedder = engine.answering_embedder()
+        embedder = engine.embedder_slot.answering(engine.reader)
     except UNUSABLE as error:
         return str(error), error.hint or LIMITED_ACTION
     if embedder is None:

@@ -171,7 +171,7 @@ def _overrides(
 def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool, workers: int) -> Receipt:
     if workers == 0 and session.verbosity >= 0:
         say("waiting for `weft worker` processes on this store; Ctrl-C stops", err=True)
-    documents = engine.count(*paths)
+    documents = engine.indexing.count(*paths)
     unit = "texts" if workers == 1 else "documents"
     with CountBar("indexing", total=documents, unit=unit, quiet=session.verbosity < 0) as bar:
 
@@ -211,6 +211,7 @@ def _index_stdin(session: Session, engine: Engine, *, source: str | None, title:
     import sys
 
     from weft.errors import InputError
+    from weft.text.decode import decode
 
     limit = engine.settings.load.max_file_bytes
     text = sys.stdin.buffer.read(limit + 1)
@@ -219,7 +220,7 @@ def _index_stdin(session: Session, engine: Engine, *, source: str | None, title:
             f"standard input exceeds load.max_file_bytes ({limit:,})",
             hint="raise load.max_file_bytes, or pass files to weft index",
         )
-    receipt = engine.add_bytes(text, source=source or STDIN_SOURCE, title=title)
+    receipt = engine.add_text(decode(text), source=source or STDIN_SOURCE, title=title)
     _report(session, receipt)
     if receipt.changed and source is None and session.verbosity >= 0:
         hint = "use --source NAME to keep several texts"

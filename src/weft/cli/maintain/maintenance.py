@@ -142,7 +142,7 @@ def check(session: Session, deep: bool, links: bool) -> int:
 def _check_links(session: Session) -> int:
     """Print the links that lead to no document; return 1 if there are any."""
     with session.open() as engine:
-        broken = engine.broken_links()
+        broken = engine.store.graph.broken_links()
     if session.as_json:
         print_json([{"source": link.source, "line": link.line, "target": link.target} for link in broken])
     else:

@@ -68,4 +68,4 @@ def join_databases(engine: Engine, addresses: Sequence[str]) -> Engine:
             database.close()
         raise
     databases = dict(zip(label_databases(addresses), opened, strict=True))
-    return engine.join(Federation(databases=databases, namespaces=(engine.settings.store.namespace,)))
+    return engine.share(Federation(databases=databases, namespaces=(engine.settings.store.namespace,)))

@@ -113,7 +113,7 @@ async def list_related(
 async def add_documents(caller: Writer, given: GivenDocuments, request: Request) -> Response:
     """Index texts. A text replaces the document with the same source. A long list becomes a job."""
     texts = await caller.state.threads.load(lambda: _texts(given))
-    items = caller.engine.prepare(texts, parsers=caller.state.parsers)
+    items = caller.engine.indexing.prepare(texts, parsers=caller.state.parsers)
     if given.background or len(texts) > caller.engine.settings.server.max_inline_documents:
         size = len(await request.body())
         job = caller.state.jobs.start(caller.engine, items, total=len(texts), size=size, cleanup=_no_cleanup)
@@ -141,7 +141,7 @@ async def upload(caller: Writer, request: Request) -> Response:
     except BaseException:
         sandbox.close()
         raise
-    items = caller.engine.prepare(sandbox.files(), parsers=caller.state.parsers)
+    items = caller.engine.indexing.prepare(sandbox.files(), parsers=caller.state.parsers)
     size, cleanup = sandbox.size, sandbox.close
     return _started(caller.state.jobs.start(caller.engine, items, total=len(sandbox), size=size, cleanup=cleanup))
 
@@ -192,7 +192,7 @@ def _texts(given: GivenDocuments) -> list[TextInput]:
 async def _added(caller: Caller, items: Iterator[Prepared | Skipped]) -> JSONResponse:
     threads = caller.state.threads
     prepared = await threads.parse_now(lambda: list(items), namespace=caller.namespace)
-    receipt = await threads.write(lambda: caller.engine.add_prepared(prepared))
+    receipt = await threads.write(lambda: caller.engine.indexing.add_prepared(prepared))
     return JSONResponse(receipt_to_dict(receipt), status_code=201)
 
 

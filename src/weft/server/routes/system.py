@@ -82,7 +82,7 @@ async def metrics(caller: Reader) -> PlainTextResponse:
 
 
 def _broken_links(engine: Engine, limit: int) -> dict[str, Any]:
-    links = engine.broken_links()
+    links = engine.store.graph.broken_links()
     first = [
         {
             "document_id": document_id(engine.store.namespace, link.source),

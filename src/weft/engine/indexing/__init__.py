@@ -1,0 +1,1 @@
+"""Write path of an engine: its steps, runs and receipts."""
