@@ -6,8 +6,8 @@ Stores of any size for the speed benchmarks, multiplied from real text.
 The documents of evaluation sets are indexed with the real model, which takes a few minutes once. The other documents
 are variants of them: rare words of names are replaced, a few sentences of other documents are appended, and the vector
 is moved slightly towards that of another passage. The number of names therefore grows with the corpus, and common
-words and names stay common. Nominations and claims are renamed with the text, so `weft check` finds no problem and the
-store accepts writes.
+words and names stay common. Candidates and stated relations are renamed with the text, so `weft check` finds no problem
+and the store accepts writes.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ NAMESPACE = "default"
 MOVED, NOISE = 0.35, 0.25
 """How far a vector moves towards another one, and in no direction."""
 
-_NOMINATIONS = (
+_CANDIDATES = (
     "SELECT chunk, document, key, place, name, code, vote, rank, type, description, about, alias_of, reason"
-    " FROM nomination WHERE origin = ''"
+    " FROM candidate WHERE origin = ''"
 )
-_CLAIMS = "SELECT chunk, origin, source, target, type, weight, description FROM claim"
+_STATED_RELATIONS = "SELECT chunk, origin, source, target, type, weight, description FROM stated_relation"
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -170,8 +170,8 @@ class Variants:
         self._offset = max(self._names) + 1
         self._relations = list(db.execute("SELECT source, target, type, weight FROM relation"))
         self._mentions = list(db.execute("SELECT key, chunk, count, about, sentences FROM mention"))
-        self._nominations = list(db.execute(_NOMINATIONS))
-        self._claims = list(db.execute(_CLAIMS))
+        self._candidates = list(db.execute(_CANDIDATES))
+        self._stated_relations = list(db.execute(_STATED_RELATIONS))
         self._described = list(db.execute("SELECT chunk, key, vector FROM entity_vector"))
 
     def write(self, copy: int) -> None:
@@ -268,19 +268,19 @@ class Variants:
             ),
         )
         run(
-            "INSERT INTO nomination (namespace, origin, extractor, chunk, document, key, place, name, code, vote, rank,"
+            "INSERT INTO candidate (namespace, origin, extractor, chunk, document, key, place, name, code, vote, rank,"
             " type, description, about, alias_of, reason) VALUES (1, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (c + shift, d + onto, entity(k), at, renamed(name), *kind, renamed(said), about, key(alias), why)
-                for c, d, k, at, name, *kind, said, about, alias, why in self._nominations
+                for c, d, k, at, name, *kind, said, about, alias, why in self._candidates
             ),
         )
         run(
-            "INSERT INTO claim (namespace, extractor, chunk, origin, source, target, type, weight, description, place)"
-            " VALUES (1, '', ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO stated_relation (namespace, extractor, chunk, origin, source, target, type, weight,"
+            " description, place) VALUES (1, '', ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (c + shift, origin, entity(s), entity(t), type, weight, text(said), places[c])
-                for c, origin, s, t, type, weight, said in self._claims
+                for c, origin, s, t, type, weight, said in self._stated_relations
             ),
         )
         described = np.stack(unpack_twelve([row[2] for row in self._described]))

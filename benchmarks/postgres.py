@@ -45,14 +45,14 @@ from weft.engine.engine import Engine
 from weft.extract.names import name_key
 from weft.records import (
     Batch,
+    Candidate,
     Chunk,
-    Claim,
     DocumentInfo,
     Extraction,
     Filter,
     IndexedChunk,
-    Nomination,
     Result,
+    StatedRelation,
     StoredModel,
 )
 from weft.store.base import Database, Store
@@ -108,8 +108,10 @@ def batches(size: int, *, namespace: str = "default", seed: int = 1) -> Iterator
         own = name_key(document.title)
         links = {name_key(f"Record {chance.randrange(size)}") for _ in range(3)} - {own}
         extraction = Extraction(
-            nominations=(Nomination(key=own, name=document.title, kind="title", about=True),),
-            claims=tuple(Claim(source=own, target=key, type="links_to", weight=8.0) for key in sorted(links)),
+            candidates=(Candidate(key=own, name=document.title, kind="title", about=True),),
+            stated_relations=tuple(
+                StatedRelation(source=own, target=key, type="links_to", weight=8.0) for key in sorted(links)
+            ),
         )
         item = IndexedChunk(
             chunk=chunk, terms=count_terms(indexed), vector=EMBEDDER._vector(indexed), extraction=extraction

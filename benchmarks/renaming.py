@@ -96,11 +96,11 @@ def _is_plain(word: str) -> bool:
 def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
     """Set the counts of names that all variants share to their values after all variants are written."""
     suffix = renaming.suffix(1)
-    beyond = db.execute("SELECT max(document) + 1 FROM nomination").get
+    beyond = db.execute("SELECT max(document) + 1 FROM candidate").get
     votes = [
         (chunk, document + beyond, number, place + beyond, code, vote, rank, renaming.key(alias, suffix), reason)
         for chunk, document, number, place, code, vote, rank, alias, reason, key in db.execute(
-            "SELECT chunk, document, n.key, place, code, vote, rank, alias_of, reason, w.key FROM nomination AS n"
+            "SELECT chunk, document, n.key, place, code, vote, rank, alias_of, reason, w.key FROM candidate AS n"
             " JOIN name AS w ON w.number = n.key"
         )
         if not renaming.changes(key)
@@ -108,7 +108,7 @@ def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
     db.pragma("foreign_keys", True)
     with db:
         db.executemany(
-            "INSERT INTO nomination (namespace, chunk, document, origin, key, place, name, code, vote, rank, type,"
+            "INSERT INTO candidate (namespace, chunk, document, origin, key, place, name, code, vote, rank, type,"
             " description, about, alias_of, reason, extractor)"
             " VALUES (1, ?, ?, '~', ?, ?, '', ?, ?, ?, '', '', 0, ?, ?, '')",
             votes,
@@ -116,5 +116,5 @@ def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
         changes = GraphChanges(SqliteSession(db, indexes=None), namespace=1, name="default")
         changes.touch(key for (key,) in db.execute("SELECT key FROM name") if not renaming.changes(key))
         changes.settle()
-        db.execute("DELETE FROM nomination WHERE origin = '~'")
+        db.execute("DELETE FROM candidate WHERE origin = '~'")
     db.pragma("foreign_keys", False)

@@ -44,11 +44,11 @@ def _page(store: Store, documents: list[DocumentInfo]) -> Iterator[Record]:
             assert item.vector is not None
             found = held.get(item.chunk.id, {})
             subject = next((name for name, about in found.items() if about), "")
-            spelled = {nomination.key: nomination.name for nomination in item.extraction.nominations}
-            claims = {
-                (spelled[claim.source], spelled[claim.target])
-                for claim in item.extraction.claims
-                if claim.source in spelled and claim.target in spelled
+            spelled = {candidate.key: candidate.name for candidate in item.extraction.candidates}
+            stated_relations = {
+                (spelled[stated.source], spelled[stated.target])
+                for stated in item.extraction.stated_relations
+                if stated.source in spelled and stated.target in spelled
             }
             links = {(subject, name) for name in found if subject and name != subject}
             yield Record(
@@ -57,7 +57,7 @@ def _page(store: Store, documents: list[DocumentInfo]) -> Iterator[Record]:
                 text=item.chunk.text,
                 vector=item.vector,
                 entities=tuple(found),
-                edges=tuple(sorted(claims | links)),
+                edges=tuple(sorted(stated_relations | links)),
             )
 
 

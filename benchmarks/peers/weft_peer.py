@@ -15,13 +15,13 @@ from weft.engine.engine import Engine
 from weft.extract.names import name_key
 from weft.records import (
     Batch,
+    Candidate,
     Chunk,
-    Claim,
     DocumentInfo,
     Extraction,
     IndexedChunk,
     ModelCard,
-    Nomination,
+    StatedRelation,
     StoredModel,
 )
 from weft.text.analyzer import count_terms
@@ -102,12 +102,12 @@ def _batch(record: Record) -> Batch:
     own = name_key(record.title)
     names = {name_key(name): name for name in record.entities} | {own: record.title}
     extraction = Extraction(
-        nominations=tuple(
-            Nomination(key=key, name=name, kind="title" if key == own else "phrase", about=key == own)
+        candidates=tuple(
+            Candidate(key=key, name=name, kind="title" if key == own else "phrase", about=key == own)
             for key, name in names.items()
         ),
-        claims=tuple(
-            Claim(source=name_key(source), target=name_key(target), type="links_to", weight=LINK)
+        stated_relations=tuple(
+            StatedRelation(source=name_key(source), target=name_key(target), type="links_to", weight=LINK)
             for source, target in record.edges
         ),
     )

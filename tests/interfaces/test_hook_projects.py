@@ -42,7 +42,7 @@ def test_a_project_is_the_root_of_the_main_worktree(repositories):
     assert find_project("relative") == find_project("") == ""
 
 
-def test_a_git_file_cannot_claim_another_repository(repositories):
+def test_a_git_file_cannot_stated_relation_another_repository(repositories):
     """A clone or an archive could otherwise read the memory of any project."""
     fake = repositories / "fake"
     fake.mkdir()

@@ -44,10 +44,12 @@ def test_a_commit_is_related_to_author_files_issues_and_reverted_commits(reposit
     repository.commit(f'Revert "Add the parser"\n\nThis reverts commit {first}.', {"src/parser.py": "\n"})
 
     last, middle, _ = iter_commit_documents(repository.folder)
-    claims = {(claim.type, claim.target) for claim in (*last.given.claims, *middle.given.claims)}
-    assert {("authored_by", "release team"), ("changes", "src parser py"), ("fixes", "issue 7")} <= claims
-    assert ("reverts", first[:10]) in claims
-    aliases = {(item.key, item.alias_of) for item in last.given.nominations if item.alias_of}
+    stated_relations = {
+        (stated.type, stated.target) for stated in (*last.given.stated_relations, *middle.given.stated_relations)
+    }
+    assert {("authored_by", "release team"), ("changes", "src parser py"), ("fixes", "issue 7")} <= stated_relations
+    assert ("reverts", first[:10]) in stated_relations
+    aliases = {(item.key, item.alias_of) for item in last.given.candidates if item.alias_of}
     assert ("parser py", "src parser py") in aliases
     assert "return" not in last.text and "- src/parser.py (parser.py)" in last.text
 

@@ -107,13 +107,15 @@ def test_citations_beside_a_corpus_make_its_rows_papers(load: Load, tmp_path: Pa
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
     results = load()
     first, second = (item for item in results if isinstance(item, Document))
-    types = sorted((claim.type, claim.source == first.given.nominations[0].key) for claim in first.given.claims)
+    types = sorted(
+        (stated.type, stated.source == first.given.candidates[0].key) for stated in first.given.stated_relations
+    )
 
     assert types == [("cites", True), ("cites", True), ("introduces", True), ("written_by", True)]
-    assert second.given.nominations[0].key in {claim.target for claim in first.given.claims}
+    assert second.given.candidates[0].key in {stated.target for stated in first.given.stated_relations}
     assert (first.metadata["type"], first.metadata["year"]) == ("paper", 1970)
     assert [(item.source, item.reason, item.detail) for item in results if isinstance(item, Skipped)] == [
         ("citations.jsonl#L4", "bad record", "line 4: no citing id"),
         ("citations.jsonl#L3", "unknown id", "line 3: unknown citing id 'd7'"),
     ]
-    assert all(not item.given.claims for item in load(citations=False) if isinstance(item, Document))
+    assert all(not item.given.stated_relations for item in load(citations=False) if isinstance(item, Document))

@@ -92,7 +92,7 @@ def test_an_eprint_without_an_archive_is_of_arxiv_where_it_looks_so(
 def test_entries_cite_each_other_by_their_keys(load: Load, tmp_path: Path) -> None:
     """Inside the file a key leads to the id, or the title, of the entry; another one makes a stub."""
     paper = read(load, tmp_path / "a.bib", BIB)[0]["Attention Is All You Need"]
-    cited = {claim.target for claim in paper.given.claims if claim.type == "cites"}
+    cited = {stated.target for stated in paper.given.stated_relations if stated.type == "cites"}
 
     assert {id_key("doi:10.1145/361604.361612"), name_key("A Plain Book")} < cited
     assert len(cited) == 3
@@ -103,7 +103,7 @@ def test_entries_without_ids_are_apart_only_where_their_titles_are_equal(load: L
     text = "@misc{a, title={Editorial}}\n@misc{b, title={Editorial}}\n@misc{c, title={A Plain Book}}\n"
     path = tmp_path / "a.bib"
     path.write_text(text, encoding="utf-8")
-    keys = [item.given.nominations[0].key for item in load(path) if isinstance(item, Document)]
+    keys = [item.given.candidates[0].key for item in load(path) if isinstance(item, Document)]
 
     assert keys[2] == name_key("A Plain Book")
     assert len(set(keys)) == 3

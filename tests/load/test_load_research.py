@@ -32,9 +32,9 @@ def skips(results: list[Document | Skipped]) -> list[tuple[str, str, str]]:
     return [(s.source, s.reason, s.detail) for s in results if isinstance(s, Skipped)]
 
 
-def claims(document: Document) -> set[tuple[str, str, str]]:
-    """Return the claims by keys."""
-    return {(claim.source, claim.type, claim.target) for claim in document.given.claims}
+def stated_relations(document: Document) -> set[tuple[str, str, str]]:
+    """Return the stated relations by keys."""
+    return {(stated.source, stated.type, stated.target) for stated in document.given.stated_relations}
 
 
 def test_the_sample_becomes_papers_and_projects(load: Load) -> None:
@@ -55,7 +55,7 @@ def test_the_sample_becomes_papers_and_projects(load: Load) -> None:
 def test_a_paper_states_who_wrote_it_what_it_introduces_and_whom_it_cites(load: Load) -> None:
     """The relations go out from the key of its id; a reference in any spelling leads to the key of that id."""
     me = id_key("arXiv:1810.04805")
-    found = claims(
+    found = stated_relations(
         by_title(load(SAMPLE))["BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding"]
     )
 
@@ -71,7 +71,7 @@ def test_a_paper_states_who_wrote_it_what_it_introduces_and_whom_it_cites(load: 
 def test_a_project_is_linked_to_what_its_text_names(load: Load) -> None:
     """Ids and concepts in the description count beside the fields."""
     projects = by_title(load(SAMPLE))
-    hugging, dpr = (claims(projects[name]) for name in ("huggingface/transformers", "facebookresearch/DPR"))
+    hugging, dpr = (stated_relations(projects[name]) for name in ("huggingface/transformers", "facebookresearch/DPR"))
 
     assert ("huggingface transformer", "implements", id_key("arXiv:1810.04805")) in hugging
     assert ("huggingface transformer", "uses", "transformer") in hugging
@@ -172,7 +172,7 @@ def test_works_of_openalex_are_papers(load: Load, tmp_path: Path) -> None:
     assert first.metadata["ids"] == ["doi:10.7717/peerj.4375", "openalex:W2741809807"]
     assert (first.metadata["year"], first.metadata["venue"], first.metadata["cited_by_count"]) == (2018, "PeerJ", 12)
     assert first.metadata["concepts"] == ["Open access"]
-    assert (id_key("doi:10.7717/peerj.4375"), "cites", id_key("openalex:W1234567")) in claims(first)
+    assert (id_key("doi:10.7717/peerj.4375"), "cites", id_key("openalex:W1234567")) in stated_relations(first)
     assert (first.title, first.text, first.given) == (second.title, second.text, second.given)
 
 
@@ -204,7 +204,7 @@ def test_other_json_is_loaded_as_before(load: Load, tmp_path: Path, content: obj
     """Only unambiguous records are loaded as papers."""
     write(tmp_path / "a.json", content)
 
-    assert all(not document.given.nominations for document in by_title(load()).values())
+    assert all(not document.given.candidates for document in by_title(load()).values())
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,10 @@ def test_the_header_of_a_proposal_does_not_describe_it() -> None:
     chunks = split(document, document_id="d", options=SplitOptions())
     (extraction, *_) = RuleExtractor().extract(document, chunks)
 
-    descriptions = {item.description for item in extraction.nominations if item.kind == "title"}
+    descriptions = {item.description for item in extraction.candidates if item.kind == "title"}
     assert descriptions - {""} == {"Lights have colours, see PEP 12."}
-    assert not any("Author" in item.name for item in extraction.nominations)
-    authors = {claim.target for claim in extraction.claims if claim.type == "written_by"}
+    assert not any("Author" in item.name for item in extraction.candidates)
+    authors = {stated.target for stated in extraction.stated_relations if stated.type == "written_by"}
     assert authors == {"mira holt", "ole brandt"}
 
 

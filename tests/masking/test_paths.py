@@ -14,7 +14,7 @@ from weft.engine.parsing.parser_messages import TextInput
 from weft.engine.parsing.parser_pool import ParserPool
 from weft.index.job_queue import make_job
 from weft.masking.masked_documents import mask_document
-from weft.records import Claim, Document, Extraction, Filter, GivenFact, Nomination, PageLink, Turn
+from weft.records import Candidate, Document, Extraction, Filter, GivenFact, PageLink, StatedRelation, Turn
 from weft.testing import FakeEmbedder
 from weft.tools.calls import call_tool
 
@@ -172,7 +172,7 @@ def test_an_imported_graph(engine, tmp_path):
 def test_turns_links_and_names_of_a_document():
     """Offsets of turns move with the text; names that contain a secret are left out with their relations."""
     text = f"user: {SAID}\n\nassistant: done"
-    names = [Nomination(key=KEY.lower(), name=KEY, kind="given"), Nomination(key="gate", name="Gate", kind="given")]
+    names = [Candidate(key=KEY.lower(), name=KEY, kind="given"), Candidate(key="gate", name="Gate", kind="given")]
     document = Document(
         source="a",
         title="t",
@@ -181,7 +181,8 @@ def test_turns_links_and_names_of_a_document():
         links=(PageLink(1, f"https://me:{PASSWORD}@example.org/x", KEY),),
         turns=(Turn(0, None, True), Turn(text.index("assistant"), None, False)),
         given=Extraction(
-            nominations=tuple(names), claims=(Claim(source=KEY.lower(), target="gate", type="opens", weight=1.0),)
+            candidates=tuple(names),
+            stated_relations=(StatedRelation(source=KEY.lower(), target="gate", type="opens", weight=1.0),),
         ),
     )
 
@@ -189,7 +190,7 @@ def test_turns_links_and_names_of_a_document():
 
     assert found.text[found.turns[1].start :] == "assistant: done"
     assert found.links == (PageLink(1, "https://me:[a password]@example.org/x", "[an API key]"),)
-    assert found.given == Extraction(nominations=(names[1],))
+    assert found.given == Extraction(candidates=(names[1],))
     assert mask_document(found) is found
 
 

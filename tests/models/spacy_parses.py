@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from weft.records import Chunk, Claim, Document, Extraction, Nomination
+from weft.records import Candidate, Chunk, Document, Extraction, StatedRelation
 
 # ── a parse written down ────────────────────────────────────────────────────────────────────────
 
@@ -105,7 +105,7 @@ STATEMENTS = {
     "a verb of which nothing but the parse is known": "Acme/nsubj/1 joined/ROOT/1/ Globex/dobj/1 => acme joined globex",
     "a verb with a hyphen": "Acme/nsubj/1 re-joined/ROOT/1/re-join Globex/dobj/1 => acme re_join globex",
 }  # fmt: skip
-"""Sentences and what they claim."""
+"""Sentences and what they stated relation."""
 
 SILENCE = {
     "a denial": "Acme/nsubj/3 did/aux/3 not/neg/3 join/ROOT/3/join Globex/dobj/3",
@@ -131,7 +131,7 @@ SILENCE = {
     "itself": "Acme/nsubj/1 joined/ROOT/1/join Acme/dobj/1",
     "a verb that hangs on itself": "Acme/dobj/1 joined/conj/1/join Globex/dobj/1",
 }
-"""Sentences that claim nothing."""
+"""Sentences that stated relation nothing."""
 
 
 # ── stand-ins for spaCy ─────────────────────────────────────────────────────────────────────────
@@ -271,14 +271,14 @@ def document_of(form: Any = "text") -> Document:
     return Document(source="notes.txt", title="Notes", text="", form=form)
 
 
-def said(*nominations: Nomination, claims: Sequence[Claim] = ()) -> Extraction:
-    return Extraction(nominations=nominations, claims=tuple(claims))
+def said(*candidates: Candidate, stated_relations: Sequence[StatedRelation] = ()) -> Extraction:
+    return Extraction(candidates=candidates, stated_relations=tuple(stated_relations))
 
 
-def named(name: str, kind: Any = "phrase", type: str = "") -> Nomination:
-    return Nomination(key=name.lower(), name=name, kind=kind, type=type)
+def named(name: str, kind: Any = "phrase", type: str = "") -> Candidate:
+    return Candidate(key=name.lower(), name=name, kind=kind, type=type)
 
 
 def triples(extraction: Extraction) -> list[str]:
-    """Return the claims of an extraction as `source type target`."""
-    return [f"{claim.source} {claim.type} {claim.target}" for claim in extraction.claims]
+    """Return the stated relations of an extraction as `source type target`."""
+    return [f"{stated.source} {stated.type} {stated.target}" for stated in extraction.stated_relations]

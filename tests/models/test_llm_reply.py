@@ -38,11 +38,13 @@ def test_any_reply_is_refused_or_bounded(value: dict[str, Any]) -> None:
         return
     json.dumps(items, allow_nan=False).encode()
     joined, facts = join_reply(Extraction(), items, text=TEXT, types=Types(), note=lambda kind: note([kind]), by="llm")
-    keys = {nomination.key for nomination in joined.nominations}
+    keys = {candidate.key for candidate in joined.candidates}
     assert keys <= {"zephyr", "oslo", "moved", "to"} | {name_key(TEXT[a:b]) for a in range(22) for b in range(a, 22)}
-    assert all({claim.source, claim.target} <= keys and 1 <= claim.weight <= 10 for claim in joined.claims)
+    assert all(
+        {stated.source, stated.target} <= keys and 1 <= stated.weight <= 10 for stated in joined.stated_relations
+    )
     assert all(0 <= fact.confidence <= 1 and fact.value and "\0" not in fact.value for fact in facts)
-    assert not any("\0" in nomination.name + nomination.description for nomination in joined.nominations)
+    assert not any("\0" in candidate.name + candidate.description for candidate in joined.candidates)
 
 
 def test_lists_are_bounded() -> None:

@@ -35,7 +35,7 @@ from weft.errors import MissingExtra, ModelUnavailable
 from weft.extract.relation_types import INVERSE, LEMMAS
 from weft.extract.statements import VERB_WEIGHT
 from weft.models.extractors.spacy import MAX_NAMES, PARSE_WEIGHT, SpacyExtractor
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 
 Read = Callable[..., list[Extraction]]
 
@@ -116,9 +116,9 @@ def test_a_named_entity_is_a_phrase_with_a_type(read: Read, label: str, type: st
     """Labels of other pipelines are their own types, in lower case."""
     (found,) = read([plain("They saw Velmora there", f"Velmora={label}")])
 
-    (nomination,) = found.nominations
-    assert replace(nomination, extractor="") == Nomination(key="velmora", name="Velmora", kind="phrase", type=type)
-    assert nomination.extractor.startswith("spacy-en_")
+    (candidate,) = found.candidates
+    assert replace(candidate, extractor="") == Candidate(key="velmora", name="Velmora", kind="phrase", type=type)
+    assert candidate.extractor.startswith("spacy-en_")
 
 
 @pytest.mark.parametrize(
@@ -130,26 +130,26 @@ def test_dates_numbers_and_nationalities_are_no_names(read: Read, label: str) ->
 
 
 @pytest.mark.parametrize("name", ["However", "3.2", "v2", "!?", "the"])
-def test_what_cannot_be_an_entity_is_not_nominated(read: Read, name: str) -> None:
+def test_what_cannot_be_an_entity_is_not_proposed(read: Read, name: str) -> None:
     """A recogniser also marks words, versions and punctuation."""
     assert read([plain(f"so {name} it is", f"{name}=ORG")]) == [said()]
 
 
 @pytest.mark.parametrize("written", ["the Velmora", "Velmora's", "The Velmora’s", '"Velmora"'])
 def test_article_possessive_and_quotes_are_no_part_of_a_name(read: Read, written: str) -> None:
-    """The rule is the same as for other nominations."""
+    """The rule is the same as for other candidates."""
     (found,) = read([plain(f"near {written} gate", f"{written}=GPE")])
 
-    assert [(n.key, n.name) for n in found.nominations] == [("velmora", "Velmora")]
+    assert [(n.key, n.name) for n in found.candidates] == [("velmora", "Velmora")]
 
 
-def test_what_the_inner_extractor_nominated_comes_first_and_once(read: Read) -> None:
-    """A heading alone has no vote, so beside it the name is nominated anew."""
+def test_what_the_inner_extractor_proposed_comes_first_and_once(read: Read) -> None:
+    """A heading alone has no vote, so beside it the name is proposed anew."""
     inner = said(named("Acme"), named("Globex", "link"), named("Initech", "heading"))
 
     (found,) = read([plain("Acme Globex Initech", "Acme=ORG; Globex=ORG; Initech=ORG")], inner=[inner])
 
-    assert [(n.name, n.kind) for n in found.nominations] == [
+    assert [(n.name, n.kind) for n in found.candidates] == [
         ("Acme", "phrase"), ("Globex", "link"), ("Initech", "heading"), ("Initech", "phrase"),
     ]  # fmt: skip
 
@@ -158,19 +158,19 @@ def test_a_phrase_without_a_type_gets_one(read: Read) -> None:
     """The inner extractor only saw that it is capitalised."""
     (found,) = read([plain("near Velmora", "Velmora=GPE")], inner=[said(named("Velmora"))])
 
-    (nomination,) = found.nominations
-    assert replace(nomination, extractor="") == named("Velmora", type="place")
-    assert nomination.extractor.startswith("+spacy-en_")
+    (candidate,) = found.candidates
+    assert replace(candidate, extractor="") == named("Velmora", type="place")
+    assert candidate.extractor.startswith("+spacy-en_")
 
 
 @pytest.mark.parametrize("known", [named("Velmora", type="service"), named("Velmora", "title")])
-def test_what_the_inner_extractor_knows_better_keeps_its_type(read: Read, known: Nomination) -> None:
+def test_what_the_inner_extractor_knows_better_keeps_its_type(read: Read, known: Candidate) -> None:
     """In the whole document: it has a type, or is more than a phrase and has none on purpose."""
     sentence = plain("near Velmora", "Velmora=GPE")
 
     first, second = read([sentence], [sentence], inner=[said(), said(known)])
 
-    assert [replace(nomination, extractor="") for nomination in first.nominations] == [named("Velmora")]
+    assert [replace(candidate, extractor="") for candidate in first.candidates] == [named("Velmora")]
     assert second == said(known)
 
 
@@ -178,26 +178,26 @@ def test_a_type_needs_more_than_half_of_the_places(read: Read) -> None:
     """All chunks of the document are counted."""
     place, person = plain("near Velmora", "Velmora=GPE"), plain("with Velmora", "Velmora=PERSON")
 
-    assert {n.type for found in read([place], [person], [place]) for n in found.nominations} == {"place"}
-    assert {n.type for found in read([place], [person]) for n in found.nominations} == {""}
+    assert {n.type for found in read([place], [person], [place]) for n in found.candidates} == {"place"}
+    assert {n.type for found in read([place], [person]) for n in found.candidates} == {""}
 
 
 def test_the_first_spelling_stays(read: Read) -> None:
-    """A name is nominated once in a chunk."""
+    """A name is proposed once in a chunk."""
     (found,) = read([plain("near Velmora", "Velmora=GPE"), plain("near VELMORA", "VELMORA=GPE")])
 
-    assert [n.name for n in found.nominations] == ["Velmora"]
+    assert [n.name for n in found.candidates] == ["Velmora"]
 
 
 def test_a_chunk_gets_only_so_many_names(read: Read) -> None:
-    """No claim refers to an omitted name."""
+    """No stated relation refers to an omitted name."""
     crowd = [f"Velmora{at}x" for at in range(MAX_NAMES)]
     late = Parse("Acme/nsubj/1 joined/ROOT/1/join Globex/dobj/1", "Acme=ORG; Globex=ORG")
 
     (found,) = read([*(plain(f"near {name}", f"{name}=GPE") for name in crowd), late])
 
-    assert [n.name for n in found.nominations] == crowd
-    assert found.claims == ()
+    assert [n.name for n in found.candidates] == crowd
+    assert found.stated_relations == ()
 
 
 # ── relations ───────────────────────────────────────────────────────────────────────────────────
@@ -218,8 +218,8 @@ def test_what_is_not_plainly_said_is_no_relation(read: Read, case: str) -> None:
     """Denied, left open, asked, or said of somebody else."""
     (found,) = read([Parse(SILENCE[case], organisations(SILENCE[case]))])
 
-    assert found.claims == ()
-    assert found.nominations != ()
+    assert found.stated_relations == ()
+    assert found.candidates != ()
 
 
 def test_a_verb_inside_a_name_says_nothing(read: Read) -> None:
@@ -228,7 +228,7 @@ def test_a_verb_inside_a_name_says_nothing(read: Read) -> None:
 
     (found,) = read([Parse(line, "Mama Told Globex=WORK_OF_ART; Acme=ORG")])
 
-    assert found.claims == ()
+    assert found.stated_relations == ()
 
 
 def test_names_the_inner_extractor_knows_can_be_related(read: Read) -> None:
@@ -257,22 +257,22 @@ def test_a_parse_is_trusted_less_than_a_pattern(read: Read) -> None:
     (found,) = read([Parse(line, organisations(line))])
 
     assert PARSE_WEIGHT == VERB_WEIGHT - 1 == 6
-    (claim,) = found.claims
-    assert claim.weight == PARSE_WEIGHT
-    assert claim.description.startswith("Acme joined Globex again")
-    assert 250 < len(claim.description) <= 300
+    (stated,) = found.stated_relations
+    assert stated.weight == PARSE_WEIGHT
+    assert stated.description.startswith("Acme joined Globex again")
+    assert 250 < len(stated.description) <= 300
 
 
-def test_what_the_inner_extractor_claimed_stays_as_it_is(read: Read) -> None:
-    """The same relation is not claimed twice, and a sentence that is repeated claims once."""
-    known = Claim(source="globex", target="acme", type="founded_by", weight=10.0, description="founder: Acme")
-    inner = said(named("Acme"), named("Globex"), claims=[known])
+def test_what_the_inner_extractor_stated_stays_as_it_is(read: Read) -> None:
+    """The same relation is not stated twice, and a sentence that is repeated stated relations once."""
+    known = StatedRelation(source="globex", target="acme", type="founded_by", weight=10.0, description="founder: Acme")
+    inner = said(named("Acme"), named("Globex"), stated_relations=[known])
     founded = Parse("Acme/nsubj/1 founded/ROOT/1/found Globex/dobj/1")
     sued = Parse("Acme/nsubj/1 sued/ROOT/1/sue Globex/dobj/1")
 
     (found,) = read([founded, sued, founded, sued], inner=[inner])
 
-    assert found.claims[0] == known
+    assert found.stated_relations[0] == known
     assert triples(found) == ["globex founded_by acme", "acme sue globex"]
 
 
@@ -290,7 +290,7 @@ def test_each_chunk_gets_its_own(read: Read) -> None:
 
     found = read(*chunks, inner=[said(), said(named("Globex"))])
 
-    assert [[n.name for n in each.nominations] for each in found] == [["Velmora"], ["Globex"], ["Acme"]]
+    assert [[n.name for n in each.candidates] for each in found] == [["Velmora"], ["Globex"], ["Acme"]]
     assert read(*chunks, inner=[said(), said(named("Globex"))]) == found
 
 
@@ -365,6 +365,6 @@ def test_an_entity_ruler_is_a_pipeline_too(tmp_path: Path) -> None:
 
     found = extractor.extract(document_of(), chunks_of("In 1931 the bridge was built by Globex Works, near Velmora."))
 
-    assert [(n.name, n.kind, n.type) for n in found[0].nominations] == [("Globex Works", "phrase", "organisation")]
-    assert found[0].claims == ()
+    assert [(n.name, n.kind, n.type) for n in found[0].candidates] == [("Globex Works", "phrase", "organisation")]
+    assert found[0].stated_relations == ()
     assert extractor.name == "inner-1+spacy-en_pipeline-0.0.0"

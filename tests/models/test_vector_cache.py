@@ -31,13 +31,13 @@ from weft.records import ModelCard, Vectors
 class CountingEmbedder:
     """The hash embedder, remembering what it was asked; cards and dimensions can be changed."""
 
-    def __init__(self, *, fingerprint: str = "one", dimension: int = 256, claimed: int | None = None) -> None:
+    def __init__(self, *, fingerprint: str = "one", dimension: int = 256, stated: int | None = None) -> None:
         self.asked: list[tuple[str, str]] = []
         self.dimension = dimension
         self.card: ModelCard = replace(
             HashEmbedder().card,
             fingerprint=fingerprint,
-            dimension=dimension if claimed is None else claimed,
+            dimension=dimension if stated is None else stated,
         )
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
@@ -166,14 +166,14 @@ def test_vectors_of_another_dimension_are_not_used(path: Path) -> None:
 def test_an_embedder_that_does_not_know_its_dimension_is_cached_too(path: Path) -> None:
     """Rows that disagree with what it then gives are embedded again."""
     CachedEmbedder(CountingEmbedder(dimension=128), path=path).embed(["a"])
-    inner = CountingEmbedder(claimed=0)
+    inner = CountingEmbedder(stated=0)
     embedder = CachedEmbedder(inner, path=path)
 
     vectors = embedder.embed(["a", "b"])
 
     assert vectors.tobytes() == CountingEmbedder().embed(["a", "b"]).tobytes()
     assert (embedder.embedded, embedder.cached) == (2, 0)
-    assert CachedEmbedder(CountingEmbedder(claimed=0), path=path).embed(["b"]).shape == (1, 256)
+    assert CachedEmbedder(CountingEmbedder(stated=0), path=path).embed(["b"]).shape == (1, 256)
 
 
 def test_the_least_recently_used_vectors_are_dropped(path: Path) -> None:

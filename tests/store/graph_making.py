@@ -5,7 +5,7 @@ from dataclasses import replace
 from contract import MODEL, make_batch, unit
 
 from weft.extract.names import match_names, name_key, words
-from weft.records import Claim, Extraction, Filter, Nomination
+from weft.records import Candidate, Extraction, Filter, StatedRelation
 
 NAMES = [
     *("Auth Service", "OAuth Provider", "Auth Service Team", "SR-052", "SR-053", "密钥", "Ledgers", "Paris", "AS"),
@@ -16,24 +16,26 @@ KEYS = [name_key(name) for name in NAMES]
 
 
 def extract(source, text):
-    """Nominate what a plain extractor would: the source as title, names in the text weakly, one alias, one link."""
+    """Propose what a plain extractor would: the source as title, names in the text weakly, one alias, one link."""
     title = source
     found = {key for key, _, _ in match_names(words(text), KEYS)}
-    nominations = [
-        Nomination(key=name_key(title), name=title, kind="title", about=True, description=text[:40]),
-        Nomination(key=name_key(title), name=title, kind="definition", description=text[:40] if len(text) % 2 else "0"),
+    candidates = [
+        Candidate(key=name_key(title), name=title, kind="title", about=True, description=text[:40]),
+        Candidate(key=name_key(title), name=title, kind="definition", description=text[:40] if len(text) % 2 else "0"),
     ]
-    nominations += [
-        Nomination(key=key, name=name, kind="phrase") for name, key in zip(NAMES, KEYS, strict=True) if key in found
+    candidates += [
+        Candidate(key=key, name=name, kind="phrase") for name, key in zip(NAMES, KEYS, strict=True) if key in found
     ]
-    claims = []
+    stated_relations = []
     if "AS" in text.split():
-        alias = Nomination(key="as", name="AS", kind="abbreviation", alias_of="auth service", reason="in parentheses")
-        nominations.append(alias)
+        alias = Candidate(key="as", name="AS", kind="abbreviation", alias_of="auth service", reason="in parentheses")
+        candidates.append(alias)
     if "密钥" in text:
-        nominations.append(Nomination(key="密钥", name="密钥", kind="link"))
-        claims.append(Claim(source=name_key(title), target="密钥", type="links_to", weight=8.0, description=text))
-    return Extraction(nominations=tuple(nominations), claims=tuple(claims))
+        candidates.append(Candidate(key="密钥", name="密钥", kind="link"))
+        stated_relations.append(
+            StatedRelation(source=name_key(title), target="密钥", type="links_to", weight=8.0, description=text)
+        )
+    return Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))
 
 
 def batch_of(source, texts, *, namespace="default"):
@@ -41,7 +43,7 @@ def batch_of(source, texts, *, namespace="default"):
     items = []
     for item in batch.chunks:
         found = extract(source, item.chunk.text)
-        vectors = {n.key: unit(1, len(n.key), 2) for n in found.nominations if n.description}
+        vectors = {n.key: unit(1, len(n.key), 2) for n in found.candidates if n.description}
         items.append(replace(item, extraction=found, entity_vectors=vectors))
     return replace(batch, chunks=tuple(items))
 

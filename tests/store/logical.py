@@ -25,8 +25,8 @@ COLUMNS = {
     "model": "name fingerprint dimension active",
     "chunk_vector": "chunk model vector",
     "calibration": "model value",
-    "nomination": "chunk origin key name kind vote rank type description about alias_of reason extractor",
-    "claim": "chunk origin source target type weight description place extractor",
+    "candidate": "chunk origin key name kind vote rank type description about alias_of reason extractor",
+    "stated_relation": "chunk origin source target type weight description place extractor",
     "entity": "head id key strong same_as reason mentions chunks",
     "mention": "key chunk count about place sentences",
     "relation": "source target type weight place",
@@ -45,7 +45,7 @@ COLUMNS = {
 NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id", "fact": "id"}
 SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector", "fact_text_vector"}
 """What they refer to says which namespace they belong to."""
-KEYS = {"nomination": ["key"], "claim": ["source", "target"], "mention": ["key"]}
+KEYS = {"candidate": ["key"], "stated_relation": ["source", "target"], "mention": ["key"]}
 """Columns in which a SQLite file has the number of a key."""
 REFERENCES = {"head": "entity", "source": "entity", "target": "entity"}
 
@@ -96,8 +96,9 @@ class _Sqlite:
 
     def tables(self):
         """Return the tables but that of the numbers of keys, which has the keys that others use, and no more."""
-        used = "SELECT key FROM nomination UNION SELECT source FROM claim UNION SELECT target FROM claim"
-        used = set(self.db.execute(f"{used} UNION SELECT number FROM entity"))
+        used = "SELECT key FROM candidate UNION SELECT source FROM stated_relation"
+        used += " UNION SELECT target FROM stated_relation UNION SELECT number FROM entity"
+        used = set(self.db.execute(used))
         assert set(self.db.execute("SELECT number FROM name")) == used
         return {row[0] for row in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")} - {"name"}
 
@@ -109,11 +110,11 @@ class _Sqlite:
         space = "NULL" if table in SPACELESS else "namespace"
         keys = KEYS.get(table, ())
         casts = {c: f"(SELECT key FROM name WHERE number = {table}.{c})" for c in keys}
-        if table == "nomination":
-            same = "t.chunk = nomination.chunk AND t.key = nomination.key AND t.place = nomination.description"
-            title = f"SELECT t.description FROM nomination AS t WHERE {same}"
+        if table == "candidate":
+            same = "t.chunk = candidate.chunk AND t.key = candidate.key AND t.place = candidate.description"
+            title = f"SELECT t.description FROM candidate AS t WHERE {same}"
             casts["description"] = f"iif(typeof(description) = 'text', description, ({title}))"
-            casts["name"] = "coalesce(name, (SELECT spelling FROM name WHERE number = nomination.key))"
+            casts["name"] = "coalesce(name, (SELECT spelling FROM name WHERE number = candidate.key))"
         if table == "chunk":
             casts["terms"], casts["text"] = "unpack_terms(terms, text)", "unpack_text(text)"
         names = [casts.get(c, c) for c in columns]

@@ -17,7 +17,7 @@ from weft.config import read_settings
 from weft.engine.adapters import open_database
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
-from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
+from weft.records import Candidate, Document, Extraction, FactEntity, Filter, LlmRun, StatedRelation, Usage
 from weft.store.relational import fact_store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
@@ -69,8 +69,12 @@ def fill(db):
         first = engine.store.find_documents(Filter())[0]
         chunk = engine.store.find_chunks(first.id)[0]
         said = Extraction(
-            nominations=(Nomination(key="token box", name="Token Box", kind="given", description="holds tokens"),),
-            claims=(Claim(source="token box", target="ledger", type="feeds", weight=6.5, description="it feeds it"),),
+            candidates=(Candidate(key="token box", name="Token Box", kind="given", description="holds tokens"),),
+            stated_relations=(
+                StatedRelation(
+                    source="token box", target="ledger", type="feeds", weight=6.5, description="it feeds it"
+                ),
+            ),
         )
         engine.store.annotations.write("graph.json", {chunk.id: said})
         engine.reembed()

@@ -11,7 +11,7 @@ from memory_store.store import MemoryDatabase
 
 from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
@@ -27,8 +27,8 @@ EDIT = st.tuples(
     st.sampled_from(KEYS),
     st.booleans(),
 )
-NOMINATION = st.builds(
-    lambda name, **fields: Nomination(key=name_key(name), name=name, **fields),
+CANDIDATE = st.builds(
+    lambda name, **fields: Candidate(key=name_key(name), name=name, **fields),
     name=st.sampled_from(NAMES),
     kind=st.sampled_from(["given", "phrase", "variant"]),
     type=st.sampled_from(["", "service"]),
@@ -38,8 +38,8 @@ NOMINATION = st.builds(
     reason=st.sampled_from(["one", "two"]),
     extractor=st.sampled_from(["", "model", "+model", "other"]),
 )
-CLAIM = st.builds(
-    Claim,
+STATED_RELATION = st.builds(
+    StatedRelation,
     source=st.sampled_from(KEYS),
     target=st.sampled_from(KEYS),
     type=st.sampled_from(["uses", "co_occurs_with"]),
@@ -48,7 +48,9 @@ CLAIM = st.builds(
     description=st.sampled_from(["", "as they say"]),
 )
 EXTRACTION = st.builds(
-    Extraction, nominations=st.lists(NOMINATION, max_size=3).map(tuple), claims=st.lists(CLAIM, max_size=2).map(tuple)
+    Extraction,
+    candidates=st.lists(CANDIDATE, max_size=3).map(tuple),
+    stated_relations=st.lists(STATED_RELATION, max_size=2).map(tuple),
 )
 ANNOTATE = st.tuples(
     st.just("annotate"),
@@ -232,9 +234,11 @@ def test_every_store_finds_the_same_relations_strongest(store):
     names = ["Paris", "Ledger", "Database", "SR-052", "密钥", "Auth Service"]
     keys = list(map(name_key, names))
     said = Extraction(
-        nominations=tuple(Nomination(key=name_key(name), name=name, kind="given") for name in names),
-        claims=tuple(
-            Claim(source=source, target=target, type=type, weight=5.0, description=f"{target}, said of {source}")
+        candidates=tuple(Candidate(key=name_key(name), name=name, kind="given") for name in names),
+        stated_relations=tuple(
+            StatedRelation(
+                source=source, target=target, type=type, weight=5.0, description=f"{target}, said of {source}"
+            )
             for source in keys
             for target in keys
             for type in ("uses", "owns")
@@ -265,7 +269,7 @@ def test_the_first_spelling_of_the_best_kind_is_the_name(store):
     """However many documents spell it, and whichever comes first."""
 
     def spell(source, name, kind):
-        said = Extraction(nominations=(Nomination(key="paris", name=name, kind=kind),))
+        said = Extraction(candidates=(Candidate(key="paris", name=name, kind=kind),))
         batch = make_batch(source, ["A city."])
         store.write(replace(batch, chunks=(replace(batch.chunks[0], extraction=said),)))
 

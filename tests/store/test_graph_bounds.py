@@ -11,7 +11,7 @@ from opening import EACH, contradictions, open_empty, where
 from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.extract.names import name_key
-from weft.records import Claim, Extraction, Nomination, Query
+from weft.records import Candidate, Extraction, Query, StatedRelation
 from weft.search.graph.join import walk_graph
 from weft.search.question.choose_method import Plan
 from weft.search.question.read import read_question
@@ -28,20 +28,20 @@ def hub_document(number, *, namespace="default"):
     """Return a document that names two hubs in every way, one of them by an abbreviation too."""
     title = f"Item {number}"
     text = f"{title} was made by Great Hub with Other Hub, or OH, on the Night Shift. Item {number // 2} is near."
-    nominations = (
-        Nomination(key=name_key(title), name=title, kind="title", about=True),
-        Nomination(key="great hub", name="Great Hub", kind="link"),
-        Nomination(key="other hub", name="Other Hub", kind="metadata", type="plant", description="A plant."),
-        Nomination(key="oh", name="OH", kind="abbreviation", alias_of="other hub", reason=f"said by {title}"),
-        Nomination(key="night shift", name="Night Shift", kind="phrase", about=True),
+    candidates = (
+        Candidate(key=name_key(title), name=title, kind="title", about=True),
+        Candidate(key="great hub", name="Great Hub", kind="link"),
+        Candidate(key="other hub", name="Other Hub", kind="metadata", type="plant", description="A plant."),
+        Candidate(key="oh", name="OH", kind="abbreviation", alias_of="other hub", reason=f"said by {title}"),
+        Candidate(key="night shift", name="Night Shift", kind="phrase", about=True),
     )
-    claims = (
-        Claim(source=name_key(title), target="great hub", type="made_by", weight=8.0, description=text),
-        Claim(source="great hub", target="other hub", type="works_with", weight=7.0, description=text),
-        Claim(source="other hub", target="great hub", type="works_with", weight=7.0),
+    stated_relations = (
+        StatedRelation(source=name_key(title), target="great hub", type="made_by", weight=8.0, description=text),
+        StatedRelation(source="great hub", target="other hub", type="works_with", weight=7.0, description=text),
+        StatedRelation(source="other hub", target="great hub", type="works_with", weight=7.0),
     )
     batch = make_batch(title, [text], namespace=namespace)
-    extraction = Extraction(nominations=nominations, claims=claims)
+    extraction = Extraction(candidates=candidates, stated_relations=stated_relations)
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
@@ -232,15 +232,17 @@ ODD = {
 
 def odd_document(source, name, *, key):
     """Return a document whose text names something odd, that is about it, and relates it with itself and others."""
-    nominations = (
-        Nomination(key=key, name=name, kind="title", about=True, description=name),
-        Nomination(key="paris", name="Paris", kind="link"),
-        Nomination(key=key + "x", name=name + "x", kind="abbreviation", alias_of=key, reason=name),
+    candidates = (
+        Candidate(key=key, name=name, kind="title", about=True, description=name),
+        Candidate(key="paris", name="Paris", kind="link"),
+        Candidate(key=key + "x", name=name + "x", kind="abbreviation", alias_of=key, reason=name),
     )
     ends = [(key, "paris"), ("paris", key + "x"), (key + "x", key), (key, key)]
-    claims = [Claim(source=s, target=t, type="leads_to", weight=8.0, description=name) for s, t in ends]
+    stated_relations = [
+        StatedRelation(source=s, target=t, type="leads_to", weight=8.0, description=name) for s, t in ends
+    ]
     batch = make_batch(source, [f"{name} and Paris.", "Paris."])
-    extraction = Extraction(nominations=nominations, claims=tuple(claims))
+    extraction = Extraction(candidates=candidates, stated_relations=tuple(stated_relations))
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
@@ -313,7 +315,7 @@ def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
     store.write(odd_document("a", "Fine", key="fine"))
     before = content(where(kind, request))
     half = "half \ud83d"
-    said = Extraction(nominations=(Nomination(key="fine", name=half, kind="given"),))
+    said = Extraction(candidates=(Candidate(key="fine", name=half, kind="given"),))
     chunk = store.find_chunks(document_id("default", "a"))[0].id
 
     for act in (

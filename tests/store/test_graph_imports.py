@@ -6,13 +6,13 @@ from contract import MODEL, make_batch, unit
 from graph_making import batch_of
 
 from weft.extract.names import name_key
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 from weft.text.ids import document_id
 
 
-def said(*names, kind="given", claims=(), **fields):
-    nominations = tuple(Nomination(key=name_key(name), name=name, kind=kind, **fields) for name in names)
-    return Extraction(nominations=nominations, claims=tuple(claims))
+def said(*names, kind="given", stated_relations=(), **fields):
+    candidates = tuple(Candidate(key=name_key(name), name=name, kind=kind, **fields) for name in names)
+    return Extraction(candidates=candidates, stated_relations=tuple(stated_relations))
 
 
 def only_chunk(store, source):
@@ -24,10 +24,12 @@ def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(sto
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     store.write(batch_of("Ledger", ["Books of accounts."]))
     one, two = only_chunk(store, "Doc One"), only_chunk(store, "Ledger")
-    claim = Claim(source="doc one", target="paris", type="leads_to", weight=6.0)
+    stated = StatedRelation(source="doc one", target="paris", type="leads_to", weight=6.0)
 
     assert (
-        store.annotations.write("openie", {one: said("Paris", claims=[claim]), two: said("Books"), "gone": said("X")})
+        store.annotations.write(
+            "openie", {one: said("Paris", stated_relations=[stated]), two: said("Books"), "gone": said("X")}
+        )
         == 2
     )
     assert store.graph.find_entities(["paris", "book", "x"]).keys() == {"paris", "book"}
@@ -45,19 +47,19 @@ def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(sto
 def test_names_and_relations_know_who_read_them(store):
     """Under any name; what both the rules and a model read has both, what follows from mentions has nobody."""
     batch = make_batch("a", ["Paris and Rome and Oslo", "Paris, again"])
-    nominations = [
-        Nomination(key="paris", name="Paris", kind="name", extractor="+m1"),
-        Nomination(key="rome", name="Rome", kind="name", extractor="m1"),
-        Nomination(key="oslo", name="Oslo", kind="title"),
-        Nomination(key="lutetia", name="Lutetia", kind="name", alias_of="paris", reason="said so", extractor="m2"),
+    candidates = [
+        Candidate(key="paris", name="Paris", kind="name", extractor="+m1"),
+        Candidate(key="rome", name="Rome", kind="name", extractor="m1"),
+        Candidate(key="oslo", name="Oslo", kind="title"),
+        Candidate(key="lutetia", name="Lutetia", kind="name", alias_of="paris", reason="said so", extractor="m2"),
     ]
-    claims = [
-        Claim(source="paris", target="rome", type="near", weight=5.0, extractor="m1"),
-        Claim(source="paris", target="oslo", type="near", weight=5.0),
-        Claim(source="rome", target="oslo", type="near", weight=5.0, extractor="+m1"),
+    stated_relations = [
+        StatedRelation(source="paris", target="rome", type="near", weight=5.0, extractor="m1"),
+        StatedRelation(source="paris", target="oslo", type="near", weight=5.0),
+        StatedRelation(source="rome", target="oslo", type="near", weight=5.0, extractor="+m1"),
     ]
-    both = Extraction(nominations=tuple(nominations), claims=tuple(claims))
-    again = Extraction(nominations=(), claims=(replace(claims[0], weight=2.0, extractor="m2"),))
+    both = Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))
+    again = Extraction(candidates=(), stated_relations=(replace(stated_relations[0], weight=2.0, extractor="m2"),))
     first, second = batch.chunks
     store.write(replace(batch, chunks=(replace(first, extraction=both), replace(second, extraction=again))))
     found = store.graph.find_entities(["paris", "rome", "oslo"])
@@ -88,13 +90,19 @@ def test_names_and_relations_know_who_read_them(store):
 def test_a_relation_without_description_shows_no_sentence_of_another(store):
     """Only relations derived from a common sentence show it."""
     batch = make_batch("a", ["Paris is older than Rome."])
-    named = tuple(Nomination(key=key, name=key.title(), kind="title") for key in ("paris", "rome"))
-    claims = (
-        Claim(source="paris", target="rome", type="older_than", weight=5.0, description="Paris is older than Rome."),
-        Claim(source="paris", target="rome", type="twinned_with", weight=5.0),
+    named = tuple(Candidate(key=key, name=key.title(), kind="title") for key in ("paris", "rome"))
+    stated_relations = (
+        StatedRelation(
+            source="paris", target="rome", type="older_than", weight=5.0, description="Paris is older than Rome."
+        ),
+        StatedRelation(source="paris", target="rome", type="twinned_with", weight=5.0),
     )
     (chunk,) = batch.chunks
-    store.write(replace(batch, chunks=(replace(chunk, extraction=Extraction(nominations=named, claims=claims)),)))
+    store.write(
+        replace(
+            batch, chunks=(replace(chunk, extraction=Extraction(candidates=named, stated_relations=stated_relations)),)
+        )
+    )
     ids = [entity.id for entity in store.graph.find_entities(["paris", "rome"]).values()]
     every = [*store.graph.relations_of(ids, limit=9), *store.graph.co_occurrences(ids, limit=9)]
 
@@ -110,13 +118,13 @@ def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
     told = ["A city.", "It lies on the Seine.", "a CITY.", "Long. " * 120]
     batch = make_batch("a", [f"Paris {number}" for number in range(6)])
 
-    def write(*nominations):
-        items = zip(batch.chunks, nominations, strict=False)
-        store.write(replace(batch, chunks=tuple(replace(c, extraction=Extraction(nominations=(n,))) for c, n in items)))
+    def write(*candidates):
+        items = zip(batch.chunks, candidates, strict=False)
+        store.write(replace(batch, chunks=tuple(replace(c, extraction=Extraction(candidates=(n,))) for c, n in items)))
         return store.graph.find_entities(["paris"])["paris"].description
 
     def named(text, **fields):
-        return Nomination(key="paris", name="Paris", **{"kind": "name", "description": text, **fields})
+        return Candidate(key="paris", name="Paris", **{"kind": "name", "description": text, **fields})
 
     assert write(*(named(text, extractor="m") for text in told)) == "A city. It lies on the Seine."
     assert write(*(named(text, extractor="m") for text in reversed(told))) == "A city. It lies on the Seine."

@@ -9,26 +9,26 @@ from logical import content
 
 from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, OWN_KINDS
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 from weft.store.relational.check.graph import Tally
 from weft.store.sql_files import load_queries, load_schema
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.nominations import KINDS
+from weft.store.sqlite.name_candidates import KINDS
 from weft.text.ids import document_id
 
-DERIVED = ("entity", "mention", "claim", "relation", "entity_vector")
+DERIVED = ("entity", "mention", "stated_relation", "relation", "entity_vector")
 
 
 def named(name, kind, **fields):
-    return Nomination(key=name_key(name), name=name, kind=kind, **fields)
+    return Candidate(key=name_key(name), name=name, kind=kind, **fields)
 
 
-def document(source, texts, *nominations, claims=(), namespace="default"):
-    """Return a document about its source, whose chunks all nominate and claim the same."""
+def document(source, texts, *candidates, stated_relations=(), namespace="default"):
+    """Return a document about its source, whose chunks all propose and stated relation the same."""
     own = named(source, "title", about=True, description=f"What {source} is.")
-    extraction = Extraction(nominations=(own, *nominations), claims=tuple(claims))
+    extraction = Extraction(candidates=(own, *candidates), stated_relations=tuple(stated_relations))
     batch = make_batch(source, texts, namespace=namespace)
-    vectors = {n.key: unit(1, len(n.key), 2) for n in extraction.nominations if n.description}
+    vectors = {n.key: unit(1, len(n.key), 2) for n in extraction.candidates if n.description}
     items = [replace(item, extraction=extraction, entity_vectors=vectors) for item in batch.chunks]
     return replace(batch, chunks=tuple(items))
 
@@ -38,29 +38,31 @@ def fill(database, namespace="default"):
     store = database.store(namespace)
     store.write_model(MODEL)
     short = named("AS", "abbreviation", alias_of="auth service", reason="in parentheses")
-    uses = Claim(source="auth service", target="ledger", type="uses", weight=8.0, description="It writes there.")
+    uses = StatedRelation(
+        source="auth service", target="ledger", type="uses", weight=8.0, description="It writes there."
+    )
     weak = named("Night Shift", "phrase")
-    for source, texts, nominations in (
+    for source, texts, candidates in (
         ("Auth Service", ["The Auth Service (AS) asks the Ledger.", "AS. Data Base."], [short]),
         ("Ledger", ["The Ledger keeps books. Paris and the Auth Service read it."], [weak]),
         ("Paris", ["Paris is where the Night Shift works. The Ledger is in Paris."], [weak]),
         ("Database", ["A Database, or Data Base, by the Ledger."], [named("Data Base", "link")]),
         ("密钥", ["密钥 opens the Ledger in Paris."], []),
     ):
-        claims = [uses] if short in nominations else []
-        store.write(document(source, texts, *nominations, claims=claims, namespace=namespace))
+        stated_relations = [uses] if short in candidates else []
+        store.write(document(source, texts, *candidates, stated_relations=stated_relations, namespace=namespace))
     chunks = [chunk.id for id in ("Paris", "Ledger") for chunk in store.find_chunks(document_id(namespace, id))]
     given = Extraction(
-        nominations=(
+        candidates=(
             named("Grand Book", "given", about=True, alias_of="ledger", reason="the import says so"),
             named("Rome", "given", type="city", description="Another city."),
         ),
-        claims=(
-            Claim(source="rome", target="paris", type="near", weight=3.0),
-            Claim(source="ledger", target="paris", type="co_occurs_with", weight=9.0),
+        stated_relations=(
+            StatedRelation(source="rome", target="paris", type="near", weight=3.0),
+            StatedRelation(source="ledger", target="paris", type="co_occurs_with", weight=9.0),
         ),
     )
-    store.annotations.write("triples", {chunks[0]: given, chunks[1]: replace(given, claims=())})
+    store.annotations.write("triples", {chunks[0]: given, chunks[1]: replace(given, stated_relations=())})
     missing = store.graph.find_unembedded(MODEL.fingerprint, limit=99)
     store.graph.write_vectors(MODEL.fingerprint, {at: unit(1, 1, 2) for at in missing})
     for kind, key, value in (
@@ -100,7 +102,7 @@ def test_a_graph_with_merges_aliases_and_imports_is_sound(database, path):
     other = fill(database, "other")
 
     tables = content(path)
-    assert {"", "triples"} == {row[2] for row in tables["claim"]}
+    assert {"", "triples"} == {row[2] for row in tables["stated_relation"]}
     assert {row[6] for row in tables["entity"]} >= {"", "in parentheses", "merged by you", "named by you"}
     assert len({row[1] for row in tables["entity"]}) < len(tables["entity"])
     assert database.check() == []
@@ -145,13 +147,16 @@ DAMAGE = {
     "about nothing": ("UPDATE mention SET about = 0", "mentions are wrong"),
     "another order": ("UPDATE mention SET place = 7", "mentions are wrong"),
     "other sentences": (f"UPDATE mention SET sentences = sentences | 64 WHERE key = {PARIS}", "1 mention is wrong"),
-    "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not match chunk or kind"),
-    "claims of another namespace": (
-        "UPDATE claim SET namespace = 2 WHERE namespace = 1 AND origin = 'triples'",
+    "stated relations in another order": (
+        "UPDATE stated_relation SET place = 7 WHERE origin = ''",
+        "do not match chunk or kind",
+    ),
+    "stated relations of another namespace": (
+        "UPDATE stated_relation SET namespace = 2 WHERE namespace = 1 AND origin = 'triples'",
         "not match chunk or kind",
     ),
     "relations lost": (f"DELETE FROM relation WHERE target = {PARIS}", "relations are missing"),
-    "a relation nobody claimed": (
+    "a relation nobody stated": (
         f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 0)",
         "1 relation should not exist",
     ),
@@ -162,10 +167,10 @@ DAMAGE = {
     ),
     "wrong weight": ("UPDATE relation SET weight = weight + 1 WHERE type = 'uses'", "1 relation is wrong"),
     "wrong place": ("UPDATE relation SET place = 1 WHERE type = 'near'", "1 relation is wrong"),
-    "votes": ("UPDATE nomination SET vote = 0 WHERE kind = 'title'", "do not match chunk or kind"),
-    "ranks": ("UPDATE nomination SET rank = 9 WHERE kind = 'link'", "1 statement does not match chunk or kind"),
+    "votes": ("UPDATE candidate SET vote = 0 WHERE kind = 'title'", "do not match chunk or kind"),
+    "ranks": ("UPDATE candidate SET rank = 9 WHERE kind = 'link'", "1 statement does not match chunk or kind"),
     "another document": (
-        "UPDATE nomination SET document = 99 WHERE kind = 'phrase' AND namespace = 1",
+        "UPDATE candidate SET document = 99 WHERE kind = 'phrase' AND namespace = 1",
         "2 statements do not match chunk or kind",
     ),
     "a vector of a name that nobody describes": (
@@ -214,14 +219,14 @@ def test_rows_that_belong_to_nothing_are_dropped(database, path):
 
     problems = database.check()
     lost = {problem.where: problem.what for problem in problems if "refer" in problem.what}
-    assert lost["table nomination"] == "2 rows refer to a missing row"
-    assert {"table mention", "table claim", "table entity_vector", "table chunk_vector"} <= set(lost)
+    assert lost["table candidate"] == "2 rows refer to a missing row"
+    assert {"table mention", "table stated_relation", "table entity_vector", "table chunk_vector"} <= set(lost)
     assert any("deleted" in line for line in database.repair())
     assert not any("refer" in problem.what for problem in database.check())
 
 
 def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(database, path):
-    """Without nominations, no row may be derived."""
+    """Without candidates, no row may be derived."""
     store = database.store("default")
     store.write_model(MODEL)
     store.write(make_batch("a", ["Paris is a city."]))

@@ -14,7 +14,7 @@ from weft.store.postgres.database import PostgresDatabase
 
 ENFORCED = {
     "a mention twice",
-    "claims of another namespace",
+    "stated relations of another namespace",
     "a relation into another namespace",
     "a vector of no embedder",
     "events of no namespace",
@@ -35,7 +35,7 @@ OTHERWISE = {
         f"INSERT INTO mention (namespace, key, chunk, count, about, place, sentences)"
         f" VALUES (1, 'paris', {STRAY}, 1, FALSE, 0, 1)"
     ),
-    "a relation nobody claimed": f"INSERT INTO relation VALUES (1, {PARIS}, {LEDGER}, 'hates', 9.0, 0)",
+    "a relation nobody stated": f"INSERT INTO relation VALUES (1, {PARIS}, {LEDGER}, 'hates', 9.0, 0)",
     "a vector of a name that nobody describes": (
         "INSERT INTO entity_vector (namespace, model, chunk, key, vector)"
         f" SELECT namespace, number, {STRAY}, 'ghost', '[1,2,3]' FROM model WHERE namespace = 1"
@@ -57,7 +57,7 @@ def cases(breaks):
 
 def damage(dsn, statement):
     """Change the tables behind the store's back."""
-    if {"claim", "mention"} & set(statement.split()):  # which have keys, not their numbers
+    if {"stated_relation", "mention"} & set(statement.split()):  # which have keys, not their numbers
         statement = statement.replace(LEDGER, "'ledger'").replace(PARIS, "'paris'")
     statement = statement.replace("WHERE key = '", "WHERE namespace = 1 AND key = '")
     statement = statement.replace("FROM chunk WHERE", "FROM chunk WHERE namespace = 1 AND")

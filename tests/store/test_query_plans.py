@@ -8,7 +8,7 @@ import pytest
 from weft.store.sql_files import load_queries, load_schema
 from weft.store.sqlite.packed_terms import add_packing_functions
 
-BIG = {"chunk", "mention", "claim", "relation", "entity", "name", "nomination", "posting"}
+BIG = {"chunk", "mention", "stated_relation", "relation", "entity", "name", "candidate", "posting"}
 """Tables that grow with the corpus."""
 
 WHOLE = {
@@ -24,20 +24,20 @@ WHOLE = {
     "all_entities": "check",
     "all_pairs": "check",
     "all_relations": "check",
-    "misplaced_nominations": "check",
-    "nomination_kinds": "check",
+    "misplaced_candidates": "check",
+    "candidate_kinds": "check",
     "delete_postings": "repair",
     "delete_all_unused_names": "repair",
     "delete_entities": "repair",
     "delete_all_mentions": "repair",
-    "delete_resolved_claims": "repair",
+    "delete_resolved_stated_relations": "repair",
     "delete_resolved_aliases": "repair",
-    "place_nominations": "repair",
+    "place_candidates": "repair",
     "set_kind": "repair",
     "delete_lost_mention": "repair",
     "delete_lost_relation": "repair",
-    "delete_lost_claim": "repair",
-    "delete_lost_nomination": "repair",
+    "delete_lost_stated_relation": "repair",
+    "delete_lost_candidate": "repair",
     "count_entities": "stats",
     "count_relations": "stats",
     "count_stated": "stats",
@@ -52,7 +52,7 @@ WHOLE = {
 """Statements that may read a whole namespace, and what they are for. None is part of writing or asking."""
 
 HUB = {
-    ("nomination", "key"): {
+    ("candidate", "key"): {
         "all_keys": "the first",
         "delete_unused_names": "the first",
         "delete_all_unused_names": "the first",
@@ -66,28 +66,28 @@ HUB = {
         "known_sections": "one for each chunk of a section",
         "titled_pages": "the smallest and the largest",
     },
-    ("nomination", "key rank"): {"key_votes": "up to the first of a second document"},
-    ("nomination", "key alias_of"): {"key_aliases": "the smallest"},
-    ("claim", "source"): {
+    ("candidate", "key rank"): {"key_votes": "up to the first of a second document"},
+    ("candidate", "key alias_of"): {"key_aliases": "the smallest"},
+    ("stated_relation", "source"): {
         "all_pairs": "check",
         "delete_unused_names": "the first",
         "delete_all_unused_names": "the first",
-        "claims_of_keys": "when a name becomes an entity, or ceases to be one",
+        "stated_relations_of_keys": "when a name becomes an entity, or ceases to be one",
         "page_votes": "links of one page",
-        "links_at": "when a page with this title appears or disappears; stated claims only",
+        "links_at": "when a page with this title appears or disappears; stated relations only",
     },
-    ("claim", "target"): {
+    ("stated_relation", "target"): {
         "delete_unused_names": "the first",
         "delete_all_unused_names": "the first",
         "all_broken_links": "stats, and the check of links",
         "links_by_stem": "links to one path, when a page appears there or disappears",
-        "claims_of_keys": "when a name becomes an entity, or ceases to be one",
+        "stated_relations_of_keys": "when a name becomes an entity, or ceases to be one",
         "page_votes": "the first",
         "links_at": "when a page with this title appears or disappears",
     },
-    ("claim", "source target type"): {
+    ("stated_relation", "source target type"): {
         "pair_support": "the largest",
-        "relation_claims": "the heaviest, up to a limit",
+        "relation_stated_relations": "the heaviest, up to a limit",
     },
     ("mention", "key"): {
         "links_of": "the strongest, up to a limit",
@@ -111,7 +111,7 @@ HUB = {
             "delete_mentions",
             "delete_all_mentions",
         ),
-        "as many as the chunk nominates",
+        "as many as the chunk proposes",
     ),
     ("entity", "head"): dict.fromkeys(
         (
@@ -127,7 +127,7 @@ HUB = {
             "co_occurrences",
             "co_occurrences_with",
             "written_names",
-            "relation_claims",
+            "relation_stated_relations",
             "shared_chunks",
         ),
         "as many as it has names",
@@ -200,15 +200,17 @@ SEARCHED = {
     "count_new_entities": ["mention key"],
     "relations_between": ["relation source target"],
     "relations_with": ["relation source target", "relation source target"],
-    "pair_support": ["claim source target type"],
+    "pair_support": ["stated_relation source target type"],
 }
-"""Index columns by which a statement finds mentions, claims and relations, in the order of the joins."""
+"""Index columns by which a statement finds mentions, stated relations and relations, in the order of the joins."""
 
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_mentions_and_relations_are_found_by_an_index(plans, name):
     """Columns that are missing here would be compared row by row, once for each mention of a hub."""
-    found = [f"{table} {columns}" for table, columns in plans[name] if table in {"mention", "claim", "relation"}]
+    found = [
+        f"{table} {columns}" for table, columns in plans[name] if table in {"mention", "stated_relation", "relation"}
+    ]
 
     assert sorted(found) == sorted(SEARCHED[name])
 

@@ -6,7 +6,7 @@ import pytest
 from contract import MODEL, make_batch
 from opening import EACH, open_empty
 
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 
 TYPES = ["cites", "introduces", "links_to"]
 
@@ -14,14 +14,14 @@ TYPES = ["cites", "introduces", "links_to"]
 def hub():
     """Return a document that relates a hub to thirty others, one in ten of them by a rare type, in both directions."""
     names = ["Hub", *(f"Node {number:02}" for number in range(30))]
-    nominations = [Nomination(key=name.lower(), name=name, kind="given") for name in names]
-    claims = []
+    candidates = [Candidate(key=name.lower(), name=name, kind="given") for name in names]
+    stated_relations = []
     for number, name in enumerate(names[1:]):
         ends = ("hub", name.lower()) if number % 2 else (name.lower(), "hub")
         kind = "cites" if number % 10 == 0 else "introduces" if number % 10 == 5 else "links_to"
-        claims.append(Claim(source=ends[0], target=ends[1], type=kind, weight=float(1 + number % 9)))
+        stated_relations.append(StatedRelation(source=ends[0], target=ends[1], type=kind, weight=float(1 + number % 9)))
     batch = make_batch("hub.md", ["Hub and Node 01 and Node 02 stand together."])
-    extraction = Extraction(nominations=tuple(nominations), claims=tuple(claims))
+    extraction = Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 

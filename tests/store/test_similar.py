@@ -9,17 +9,19 @@ from weft.engine import similar_names
 from weft.engine.entities import Entities
 from weft.errors import InputError
 from weft.extract.names import name_key, whole_key
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Candidate, Extraction, StatedRelation
 
 
-def write(store, source, *names, claims=(), types=None, keyed=name_key, text=""):
+def write(store, source, *names, stated_relations=(), types=None, keyed=name_key, text=""):
     """Write a document that defines names, each of which stands in its text."""
     batch = make_batch(source, [text or ". ".join(names)], namespace=store.namespace)
-    nominations = tuple(
-        Nomination(key=keyed(name), name=name, kind="definition", type=(types or {}).get(name, "")) for name in names
+    candidates = tuple(
+        Candidate(key=keyed(name), name=name, kind="definition", type=(types or {}).get(name, "")) for name in names
     )
-    links = tuple(Claim(source=keyed(a), target=keyed(b), type="uses", weight=7.0) for a, b in claims)
-    item = replace(batch.chunks[0], extraction=Extraction(nominations=nominations, claims=links))
+    links = tuple(
+        StatedRelation(source=keyed(a), target=keyed(b), type="uses", weight=7.0) for a, b in stated_relations
+    )
+    item = replace(batch.chunks[0], extraction=Extraction(candidates=candidates, stated_relations=links))
     store.write(replace(batch, chunks=(item,)))
 
 
@@ -29,9 +31,9 @@ def pairs(found):
 
 def test_the_rarer_name_is_to_be_merged_into_the_usual_one(store):
     """With how they differ, and what both are related to."""
-    write(store, "one", "Kubernetes", "Docker", claims=[("Kubernetes", "Docker")])
+    write(store, "one", "Kubernetes", "Docker", stated_relations=[("Kubernetes", "Docker")])
     write(store, "two", "Kubernetes", "Iran")
-    write(store, "three", "Kubernets", "Docker", "Iraq", claims=[("Kubernets", "Docker")])
+    write(store, "three", "Kubernets", "Docker", "Iraq", stated_relations=[("Kubernets", "Docker")])
     found = Entities(store).similar()
 
     assert pairs(found) == [("Kubernets", "Kubernetes", "one letter is missing")]
@@ -52,8 +54,8 @@ def test_pairs_of_one_type_and_with_one_neighbour_come_first(store):
     write(store, "one", "Prometheus", "Promethius", types={"Prometheus": "film", "Promethius": "service"})
     write(store, "two", "Elasticsearch", "Elasticsaerch")
     write(store, "three", "Grafana Dashboard", "Grafana Dashbord", "Loki")
-    claims = [("Terraform", "Vault"), ("Teraform Cloud", "Vault"), ("Terraform Cloud", "Vault")]
-    write(store, "four", "Terraform Cloud", "Teraform Cloud", "Vault", "Terraform", claims=claims)
+    stated_relations = [("Terraform", "Vault"), ("Teraform Cloud", "Vault"), ("Terraform Cloud", "Vault")]
+    write(store, "four", "Terraform Cloud", "Teraform Cloud", "Vault", "Terraform", stated_relations=stated_relations)
     entities = Entities(store)
 
     expected = ["Terraform Cloud", "Grafana Dashbord", "Elasticsearch", "Promethius"]
@@ -115,7 +117,7 @@ def test_what_was_parted_is_not_suggested_again(store):
     """Documents say that it is one; somebody said that it is not."""
     write(store, "one", "Postgre SQL")
     batch = make_batch("two", ["PostgreSQL"])
-    link = Extraction(nominations=(Nomination(key="postgresql", name="PostgreSQL", kind="link"),))
+    link = Extraction(candidates=(Candidate(key="postgresql", name="PostgreSQL", kind="link"),))
     store.write(replace(batch, chunks=(replace(batch.chunks[0], extraction=link),)))
     entities = Entities(store)
     assert entities.get("PostgreSQL").name == "Postgre SQL"

@@ -33,7 +33,7 @@ BY_NAME = {
 """Statements to which the namespace is `:name`, as it is to those of SQLite."""
 
 ONLY_SQLITE = {
-    "write_new_nomination": "known values of a new chunk are written without a lookup",
+    "write_new_candidate": "known values of a new chunk are written without a lookup",
     "add_term": "postings",
     "all_fact_vectors": "pgvector is always there",
     "valid_fact_text_vectors": "pgvector is always there",
@@ -75,7 +75,7 @@ ONLY_SQLITE = {
     "terms_of_chunks": "read indexes beside the file",
     "vectors_at": "read indexes beside the file",
     "vectors_between": "read indexes beside the file",
-    "delete_lost_claim": "PostgreSQL always enforces its foreign keys",
+    "delete_lost_stated_relation": "PostgreSQL always enforces its foreign keys",
     "delete_lost_chunk_terms": "the same",
     "delete_lost_chunk_vector": "the same",
     "delete_lost_entity_vector": "the same",
@@ -88,7 +88,7 @@ ONLY_SQLITE = {
     "delete_lost_fact_word": "the same",
     "delete_lost_label": "the same",
     "delete_lost_mention": "the same",
-    "delete_lost_nomination": "the same",
+    "delete_lost_candidate": "the same",
     "delete_lost_relation": "the same",
     "delete_lost_term": "the same",
 }
@@ -120,7 +120,7 @@ ONLY_POSTGRES = {
 }
 
 OWN_VALUES = {
-    "write_nomination": "SQLite numbers keys and kinds",
+    "write_candidate": "SQLite numbers keys and kinds",
     "search_vector": "each adapter ranks in its own way",
     "search_fact_texts": "each adapter ranks in its own way",
     "search_fact_vectors": "each adapter ranks in its own way",

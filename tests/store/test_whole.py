@@ -9,7 +9,7 @@ from contract import EVERYTHING, MODEL, make_batch, unit
 from memory_store.store import MemoryDatabase
 from opening import contradictions
 
-from weft.records import Claim, Extraction, Fact, FactEntity, FactEvent, Nomination
+from weft.records import Candidate, Extraction, Fact, FactEntity, FactEvent, StatedRelation
 from weft.store.shared.merging import same_statements
 from weft.store.shared.twelve_bits import round_to_twelve
 from weft.store.sqlite.database import SqliteDatabase
@@ -35,11 +35,13 @@ def store(request, tmp_path):
 def extraction(key, other, *, kind="title"):
     """Return an extraction that describes a name and relates it to another."""
     return Extraction(
-        nominations=(
-            Nomination(key=key, name=key.title(), kind=kind, type="service", description=f"what {key} is", about=True),
-            Nomination(key=other, name=other.title(), kind="link", alias_of=key, reason="said so"),
+        candidates=(
+            Candidate(key=key, name=key.title(), kind=kind, type="service", description=f"what {key} is", about=True),
+            Candidate(key=other, name=other.title(), kind="link", alias_of=key, reason="said so"),
         ),
-        claims=(Claim(source=key, target=other, type="depends_on", weight=7.5, description="it does"),),
+        stated_relations=(
+            StatedRelation(source=key, target=other, type="depends_on", weight=7.5, description="it does"),
+        ),
     )
 
 

@@ -12,11 +12,21 @@ from logical import content
 from opening import contradictions, open_empty, where
 
 from weft.extract.names import name_key
-from weft.records import Extraction, Nomination
+from weft.records import Candidate, Extraction
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
-OWNED = ("document", "label", "chunk", "chunk_vector", "nomination", "claim", "mention", "entity_vector", "posting")
+OWNED = (
+    "document",
+    "label",
+    "chunk",
+    "chunk_vector",
+    "candidate",
+    "stated_relation",
+    "mention",
+    "entity_vector",
+    "posting",
+)
 """Tables with the statements of documents."""
 
 OTHERS = [
@@ -58,7 +68,7 @@ def check_write(database, at, source, texts):
 
     store.write(batch_of(source, texts))
     new = added(before, owned(content(at)))
-    for table in ("nomination", "claim", "mention", "entity_vector", "chunk_vector"):
+    for table in ("candidate", "stated_relation", "mention", "entity_vector", "chunk_vector"):
         of_chunk = {row[2] if table == "mention" else row[1] for row in new[table]}
         assert {chunk for _, chunk in of_chunk} <= mine, table
     store.write(batch_of(source, [*texts, "More of it."]))
@@ -89,22 +99,22 @@ def test_a_write_on_a_server_changes_no_row_of_another_document(request, source)
 
 
 def page(number):
-    """Return a document whose text has two common words; it nominates one of them."""
+    """Return a document whose text has two common words; it proposes one of them."""
     title = f"Page {number}"
-    nominations = (
-        Nomination(key=name_key(title), name=title, kind="title", about=True),
-        Nomination(key="manual", name="Manual", kind="phrase"),
+    candidates = (
+        Candidate(key=name_key(title), name=title, kind="title", about=True),
+        Candidate(key="manual", name="Manual", kind="phrase"),
     )
     batch = make_batch(title, [f"{title} of the Manual. A Harbour is near, and the Harbour Crane."])
-    extraction = Extraction(nominations=nominations)
+    extraction = Extraction(candidates=candidates)
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
 def named(title):
-    nomination = Nomination(key=name_key(title), name=title, kind="title", about=True, description="A word.")
+    candidate = Candidate(key=name_key(title), name=title, kind="title", about=True, description="A word.")
     batch = make_batch(title, [f"{title} is a common word."])
-    extraction = Extraction(nominations=(nomination,))
-    vectors = {nomination.key: unit(1, 2, 3)}
+    extraction = Extraction(candidates=(candidate,))
+    vectors = {candidate.key: unit(1, 2, 3)}
     items = [replace(item, extraction=extraction, entity_vectors=vectors) for item in batch.chunks]
     return replace(batch, chunks=tuple(items))
 
@@ -127,7 +137,7 @@ def written_rows(database, title):
     return counts
 
 
-@pytest.mark.parametrize("title", ["Harbour", "Manual"], ids=["in all texts", "nominated by all chunks"])
+@pytest.mark.parametrize("title", ["Harbour", "Manual"], ids=["in all texts", "proposed by all chunks"])
 def test_a_title_that_is_a_common_word_changes_few_rows(tmp_path, title):
     """As many in a store of 50 documents as in one of 500, and all of them are taken back."""
     database = SqliteDatabase(str(tmp_path / "weft.db"))

@@ -23,20 +23,20 @@ def extract(text, **options):
 
 
 def names(extraction, *kinds):
-    """Return the nominated names of these kinds, in order."""
-    return [n.name for n in extraction.nominations if n.kind in kinds]
+    """Return the proposed names of these kinds, in order."""
+    return [n.name for n in extraction.candidates if n.kind in kinds]
 
 
 def find(extraction, key, kind):
-    """Return one nomination."""
-    return next(n for n in extraction.nominations if (n.key, n.kind) == (key, kind))
+    """Return one candidate."""
+    return next(n for n in extraction.candidates if (n.key, n.kind) == (key, kind))
 
 
 def aliases(extraction):
     """Return (name, key it stands for) of all aliases."""
-    return [(n.name, n.alias_of) for n in extraction.nominations if n.alias_of]
+    return [(n.name, n.alias_of) for n in extraction.candidates if n.alias_of]
 
 
-def claims(extraction, *, least=0.0):
-    """Return (source, type, target) of the claims with at least this weight."""
-    return [(c.source, c.type, c.target) for c in extraction.claims if c.weight >= least]
+def stated_relations(extraction, *, least=0.0):
+    """Return (source, type, target) of the stated relations with at least this weight."""
+    return [(c.source, c.type, c.target) for c in extraction.stated_relations if c.weight >= least]

@@ -83,16 +83,20 @@ def read_file(source, text, language="python", options=None):
 
 def entities(extractions):
     """Return the types of the defined entities by qualified name."""
-    return {n.name: n.type for extraction in extractions for n in extraction.nominations if not n.alias_of}
+    return {n.name: n.type for extraction in extractions for n in extraction.candidates if not n.alias_of}
 
 
 def relations(extractions, *types):
-    """Return (source, type, target) of the claimed relations of some types, without the prefix of the keys."""
+    """Return (source, type, target) of the stated relations of some types, without the prefix of the keys."""
     return {
-        (claim.source.removeprefix("code:"), claim.type, claim.target.removeprefix("code:"))
+        (
+            stated.source.removeprefix("code:"),
+            stated.type,
+            stated.target.removeprefix("code:"),
+        )
         for extraction in extractions
-        for claim in extraction.claims
-        if not types or claim.type in types
+        for stated in extraction.stated_relations
+        if not types or stated.type in types
     }
 
 

@@ -1,7 +1,7 @@
 """Extraction from Chinese text by rules, with and without a tagger."""
 
 import pytest
-from extracting import aliases, claims, extract, make_chunk, names
+from extracting import aliases, extract, make_chunk, names, stated_relations
 
 from weft.extract.chinese.names import find_tagged_names
 from weft.extract.phrases import find_names
@@ -103,7 +103,7 @@ def test_a_text_without_title_is_about_what_it_defines():
     """The rule is the same as in English."""
     extraction = extract("量子纠缠是一种量子现象。", title="", form="text")
 
-    assert [n.name for n in extraction.nominations if n.about] == ["量子纠缠"]
+    assert [n.name for n in extraction.candidates if n.about] == ["量子纠缠"]
 
 
 def test_titles_of_works_are_names_at_once():
@@ -117,11 +117,11 @@ def test_japanese_is_not_tagged():
     assert names(read("王建国喜欢茶の味。", P="王建国"), "name") == ["王建国"]
 
 
-def test_a_tagger_nominates_names_with_types():
+def test_a_tagger_proposes_names_with_types():
     """Persons, places and organisations stand alone; nouns in a row are terms, which need a second document."""
     extraction = read("马云在杭州创办阿里巴巴，使用知识图谱。", P="马云", L="杭州", O="阿里巴巴", n="知识 图谱")
 
-    typed = [(n.name, n.kind, n.type) for n in extraction.nominations]
+    typed = [(n.name, n.kind, n.type) for n in extraction.candidates]
     assert ("马云", "name", "person") in typed
     assert ("杭州", "name", "place") in typed
     assert ("阿里巴巴", "name", "organisation") in typed
@@ -184,13 +184,13 @@ def test_common_statements_are_relations(text, triple):
         "x": "创作 收购 设计",
     }
 
-    assert triple in claims(read(text, title="Notes", **known))
+    assert triple in stated_relations(read(text, title="Notes", **known))
 
 
 @pytest.mark.parametrize("text", ["堪培拉位于悉尼与墨尔本之间。", "悉尼的首都不是堪培拉吗", "微信由团队在深圳开发。"])
 def test_what_is_not_said_is_no_relation(text):
     """Between two places is in neither; a place does nothing."""
-    assert claims(read(text, title="Notes", L="堪培拉 悉尼 墨尔本 深圳", O="微信")) == []
+    assert stated_relations(read(text, title="Notes", L="堪培拉 悉尼 墨尔本 深圳", O="微信")) == []
 
 
 def test_the_name_of_the_extractor_says_who_reads_chinese():

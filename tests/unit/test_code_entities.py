@@ -49,10 +49,10 @@ def test_a_relation_has_the_line_that_states_it_in_its_chunk():
     """The description is the source line, and the chunk contains it."""
     chunks, found = read_file("src/app/core.py", CORE)
     stated = [
-        (chunk.text, claim.description)
+        (chunk.text, stated.description)
         for chunk, extraction in zip(chunks, found, strict=True)
-        for claim in extraction.claims
-        if claim.type == "calls" and claim.target == "code:app.core.Context.invoke"
+        for stated in extraction.stated_relations
+        if stated.type == "calls" and stated.target == "code:app.core.Context.invoke"
     ]
 
     assert [description for _, description in stated] == ["return ctx.invoke(name)"]
@@ -106,7 +106,7 @@ def test_a_short_name_stands_for_the_only_definition_that_has_it(database):
 
 
 def test_a_deleted_definition_takes_its_relations_along(database):
-    """A claim about a name that no file defines is not shown, and is shown again when one does."""
+    """A stated relation about a name that no file defines is not shown, and is shown again when one does."""
     store = database.store("default")
     index_code(store, PACKAGE)
     before = stored_relations(store)
@@ -193,10 +193,10 @@ def test_calls_of_other_languages(source, language, text, expected):
 
 
 def test_a_language_without_a_grammar_is_read_by_the_rules():
-    """Ruby has none here; the identifiers of its headings are nominated as before."""
+    """Ruby has none here; the identifiers of its headings are proposed as before."""
     chunks, found = read_file("app/job.rb", "class Job\n  def run\n  end\nend\n", "ruby")
 
-    assert [n.kind for n in found[0].nominations if n.name == "Job"] == ["identifier"]
+    assert [n.kind for n in found[0].candidates if n.name == "Job"] == ["identifier"]
     assert len(chunks) == 1
 
 
@@ -210,7 +210,7 @@ def test_back_ticked_words_of_source_code_are_no_entities():
 def test_an_export_in_a_package_is_an_alias():
     """`app.Command` stands for `app.core.Command`; a name of another package does not become one."""
     _, found = read_file("src/app/__init__.py", INIT + "from other import Thing\n")
-    exported = {n.name: n.alias_of for n in found[0].nominations if n.reason == "exported under another name"}
+    exported = {n.name: n.alias_of for n in found[0].candidates if n.reason == "exported under another name"}
 
     assert exported == {
         "app.Command": "code:app.core.Command",

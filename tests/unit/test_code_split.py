@@ -74,7 +74,7 @@ def test_without_the_extra_code_is_split_as_before(monkeypatch):
     chunks, found = read_file("src/app/other.py", CORE + "\n# other\n", options=SMALL)
 
     assert chunks[0].heading == () and any(chunk.heading == ("class Command",) for chunk in chunks)
-    assert not any(n.key.startswith("code:") for extraction in found for n in extraction.nominations)
+    assert not any(n.key.startswith("code:") for extraction in found for n in extraction.candidates)
 
 
 HOSTILE = {
@@ -114,7 +114,7 @@ def test_a_refused_file_gives_no_entities(text):
     """Neither the parser nor the rules for prose read it."""
     _, found = read_file("src/app/refused.py", text)
 
-    assert not any(extraction.nominations or extraction.claims for extraction in found)
+    assert not any(extraction.candidates or extraction.stated_relations for extraction in found)
 
 
 def test_a_parse_beyond_its_time_is_given_up(monkeypatch):

@@ -14,7 +14,7 @@ from weft.engine.engine import Engine
 from weft.errors import ConfigError
 from weft.extract.names import name_key
 from weft.index.run import index_documents
-from weft.records import Claim, Document, Extraction, Nomination
+from weft.records import Candidate, Document, Extraction, StatedRelation
 from weft.testing import FakeEmbedder
 
 ASKED = "Auth Service and OAuth Provider"
@@ -29,11 +29,11 @@ class SampleExtractor:
         names = SAMPLE.all_names()
         (entity,) = (entity for entity in SAMPLE.entities if entity.name == document.title)
         own = [relation for relation in SAMPLE.relations if relation.source_id == entity.id]
-        nominations = [
-            Nomination(key=name_key(name), name=name, kind="given") for id, name in names.items() if id != entity.id
+        candidates = [
+            Candidate(key=name_key(name), name=name, kind="given") for id, name in names.items() if id != entity.id
         ]
-        nominations.append(
-            Nomination(
+        candidates.append(
+            Candidate(
                 key=name_key(entity.name),
                 name=entity.name,
                 kind="given",
@@ -42,8 +42,8 @@ class SampleExtractor:
                 about=True,
             )
         )
-        claims = [
-            Claim(
+        stated_relations = [
+            StatedRelation(
                 source=name_key(names[relation.source_id]),
                 target=name_key(names[relation.target_id]),
                 type=relation.type,
@@ -52,7 +52,7 @@ class SampleExtractor:
             )
             for relation in own
         ]
-        return [Extraction(nominations=tuple(nominations), claims=tuple(claims))] * len(chunks)
+        return [Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))] * len(chunks)
 
 
 def open_with(**overrides):

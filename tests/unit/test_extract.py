@@ -1,13 +1,13 @@
-"""Nominations of the rule extractor."""
+"""Candidates of the rule extractor."""
 
 import pytest
-from extracting import aliases, claims, extract, extract_all, find, names
+from extracting import aliases, extract, extract_all, find, names, stated_relations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.extract.candidates import MAX_WEAK_CANDIDATES
 from weft.extract.code.code_keys import code_key
 from weft.extract.names import name_key
-from weft.extract.nominations import MAX_WEAK_NOMINATIONS
 from weft.extract.rules import RuleExtractor
 from weft.models.base import Extractor
 from weft.records import STRONG_KINDS, Document
@@ -38,10 +38,10 @@ def test_every_chunk_is_about_the_title():
 
 @pytest.mark.parametrize("title", ["", "—", "1234", "x", "v2.3.1", " ".join(["word"] * 13), "w" * 81])
 def test_a_title_that_names_nothing_is_left_out(title):
-    """No relation of it is claimed either."""
+    """No relation of it is stated either."""
     extraction = extract("See [[Ledger]] for more about this.", title=title, metadata={"owner": "Payments Team"})
     assert names(extraction, "title") == []
-    assert extraction.claims == ()
+    assert extraction.stated_relations == ()
     assert names(extraction, "link", "metadata") == ["Payments Team", "Ledger"]
 
 
@@ -188,9 +188,9 @@ def test_behind_the_verb_the_subject_is_named_too():
 def test_a_surname_alone_is_no_alias():
     """Too many people share it: it is a variant, which makes no entity and joins only where it is clear."""
     extraction = extract("Werner Herzog is a German director. Herzog was born in Munich.", title="Werner Herzog")
-    kinds = {item.name: item.kind for item in extraction.nominations if item.alias_of}
+    kinds = {item.name: item.kind for item in extraction.candidates if item.alias_of}
     assert kinds == {"W. Herzog": "variant", "Herzog": "variant"}
-    assert "herzog" not in {n.key for n in extraction.nominations if n.kind in STRONG_KINDS}
+    assert "herzog" not in {n.key for n in extraction.candidates if n.kind in STRONG_KINDS}
 
 
 # ── links, fields, rows ─────────────────────────────────────────────────────────────────────────
@@ -225,7 +225,7 @@ def test_rows_of_a_table_are_entities():
     extraction = extract(row, title="services.csv", form="table", metadata={"columns": columns})
     assert names(extraction, "field") == ["Auth Service"]
     assert find(extraction, "auth service", "field").description == "Checks tokens"
-    assert claims(extraction) == [
+    assert stated_relations(extraction) == [
         ("auth service", "owned_by", "identity team"),
         ("auth service", "depends_on", "provider"),
         ("auth service", "depends_on", "user model"),
@@ -234,7 +234,7 @@ def test_rows_of_a_table_are_entities():
 
 def test_rows_of_a_table_without_known_columns_are_read_too():
     """A table given as text has no metadata."""
-    assert claims(extract("name: Ledger; owner: Payments Team", title="t.csv", form="table")) == [
+    assert stated_relations(extract("name: Ledger; owner: Payments Team", title="t.csv", form="table")) == [
         ("ledger", "owned_by", "payments team")
     ]
 
@@ -247,7 +247,7 @@ def test_records_in_json_are_entities():
     )
     extraction = extract(text, title="Feature Flags", form="text")
     assert names(extraction, "field") == ["login_prompt"]
-    assert claims(extraction) == [
+    assert stated_relations(extraction) == [
         ("feature flag", "owned_by", "platform team"),
         ("login prompt", "owned_by", "identity team"),
     ]
@@ -338,19 +338,19 @@ def test_a_list_of_bold_terms_is_a_glossary():
 def test_a_name_is_reported_once_per_chunk_and_kind():
     """Counting mentions is the store's work."""
     extraction = extract("We met Bill Monroe. Then Bill Monroe left. See [[Bill Monroe]] and [[Bill Monroe]].")
-    assert [(n.name, n.kind) for n in extraction.nominations[1:]] == [
+    assert [(n.name, n.kind) for n in extraction.candidates[1:]] == [
         ("Bill Monroe", "phrase"),
         ("Bill Monroe", "link"),
     ]
 
 
 def test_weak_names_are_capped():
-    """The first ones stay, strong ones are all kept, and claims without both names go."""
+    """The first ones stay, strong ones are all kept, and stated relations without both names go."""
     text = " ".join(f"We saw Foo{i} Bar{i}." for i in range(100)) + " The Retry Queue uses Kafka. See [[Ledger]]."
     extraction = extract(text)
-    assert len(names(extraction, "phrase")) == MAX_WEAK_NOMINATIONS
+    assert len(names(extraction, "phrase")) == MAX_WEAK_CANDIDATES
     assert names(extraction, "link") == ["Ledger"]
-    assert claims(extraction) == [("session store", "links_to", "ledger")]
+    assert stated_relations(extraction) == [("session store", "links_to", "ledger")]
 
 
 def test_long_names_are_dropped():
@@ -363,7 +363,7 @@ def test_a_large_chunk_is_read(form):
     """Two hundred thousand characters without a place to cut; a pattern that backtracks would never end."""
     for piece in ("word ", "[[", "依赖", "A. ", "Xa uses Yb and "):
         extraction = extract(piece * (200_000 // len(piece)), form=form)
-        assert len(extraction.nominations) < 1000
+        assert len(extraction.candidates) < 1000
 
 
 @settings(max_examples=300, deadline=None)
@@ -373,15 +373,15 @@ def test_a_large_chunk_is_read(form):
     st.text(max_size=30),
 )
 def test_no_text_is_refused(text, form, title):
-    """Any input gives valid keys and claims between nominated names, without an exception."""
+    """Any input gives valid keys and stated relations between proposed names, without an exception."""
     extraction = extract(text, form=form, title=title, heading=(text[:40],), metadata={"owner": text[:20], "x": [text]})
-    keys = {n.key for n in extraction.nominations}
-    keys_of = {n.key: (name_key(n.name), code_key(n.name)) for n in extraction.nominations}
+    keys = {n.key for n in extraction.candidates}
+    keys_of = {n.key: (name_key(n.name), code_key(n.name)) for n in extraction.candidates}
     assert all(key in own for key, own in keys_of.items())
-    assert all(len(n.name) <= 80 for n in extraction.nominations)
-    assert len({(n.key, n.kind) for n in extraction.nominations}) == len(extraction.nominations)
-    assert all(c.source in keys and c.target in keys and c.source != c.target for c in extraction.claims)
-    assert all(n.alias_of != n.key for n in extraction.nominations)
+    assert all(len(n.name) <= 80 for n in extraction.candidates)
+    assert len({(n.key, n.kind) for n in extraction.candidates}) == len(extraction.candidates)
+    assert all(c.source in keys and c.target in keys and c.source != c.target for c in extraction.stated_relations)
+    assert all(n.alias_of != n.key for n in extraction.candidates)
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,7 +1,7 @@
 """Names in a text that are no entities, and front matter that describes the page."""
 
 import pytest
-from extracting import aliases, claims, extract, names
+from extracting import aliases, extract, names, stated_relations
 
 from weft.extract.entity_types import entity_type
 from weft.extract.mentions import find_sentence
@@ -31,7 +31,7 @@ WEAK = ("identifier", "phrase", "quoted", "term")
         ("See {{ page.Title Here }} and {% include Foo Bar %} of Night Train{: .Big Class}.", ["Night Train"]),
     ],
 )
-def test_what_is_no_name_is_not_nominated(text, kept):
+def test_what_is_no_name_is_not_proposed(text, kept):
     """Literals, labels, placeholders, stressed words, formulas, quantities and shortcodes."""
     assert names(extract(text, title="Notes"), *WEAK) == kept
 
@@ -68,8 +68,8 @@ def test_a_licence_names_nothing(source):
     text = "Sui Generis Database Rights means rights other than copyright."
     chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(), start_line=1, end_line=1, text=text)
     [found] = RuleExtractor().extract(Document(source=source, title="Licence", text=text), [chunk])
-    assert {item.kind for item in found.nominations} <= {"page"}  # other pages may link to it
-    assert found.claims == ()
+    assert {item.kind for item in found.candidates} <= {"page"}  # other pages may link to it
+    assert found.stated_relations == ()
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_a_qualifier_tells_two_things_of_one_name_apart():
 )
 def test_conditions_imperatives_and_parts_of_names_state_nothing(text):
     """Verbs alone are no statements."""
-    assert claims(extract(text, title="Checkout Service"), least=7) == []
+    assert stated_relations(extract(text, title="Checkout Service"), least=7) == []
 
 
 def test_the_subject_is_not_the_title_that_joins_its_name_with_another():
     """A page about security and a product does not use what the product uses."""
     found = extract("Kubernetes uses TLS. So Kubernetes uses TLS.", title="Cloud Security and Kubernetes")
-    assert claims(found, least=7) == [("kubernete", "uses", "tls")]
+    assert stated_relations(found, least=7) == [("kubernete", "uses", "tls")]
 
 
 # ── front matter ────────────────────────────────────────────────────────────────────────────────
@@ -158,7 +158,7 @@ def test_the_subject_is_not_the_title_that_joins_its_name_with_another():
 )
 def test_the_author_of_a_page_did_not_write_its_subject(metadata, stated):
     """A note about a library has an author; a note about a book names the author of the book."""
-    assert claims(extract("Some text.", title="Pandas", metadata=metadata)) == stated
+    assert stated_relations(extract("Some text.", title="Pandas", metadata=metadata)) == stated
 
 
 # ── descriptions ────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,7 @@
 """Statements that count only at their place: fields, links, sections, types, and names of examples."""
 
 import pytest
-from extracting import claims, extract, names
+from extracting import extract, names, stated_relations
 
 from weft.extract.entity_types import entity_type
 from weft.extract.links.anchor_text import read_label
@@ -27,7 +27,7 @@ from weft.records import Chunk, Document
 def test_code_and_running_text_have_no_fields(text):
     """A field begins a block or follows another field; its value is a name, not a type."""
     extraction = extract(text)
-    assert claims(extraction) == []
+    assert stated_relations(extraction) == []
     assert names(extraction, "metadata", "field") == []
 
 
@@ -47,8 +47,8 @@ def test_code_and_running_text_have_no_fields(text):
 def test_links_in_a_field_are_read_before_its_separators(text, targets):
     """The bar of a wikilink separates a label, not two names."""
     extraction = extract(text)
-    assert [claim.target for claim in extraction.claims if claim.weight == 10] == targets
-    assert not [n.name for n in extraction.nominations if "[" in n.name or "]" in n.name or "|" in n.name]
+    assert [stated.target for stated in extraction.stated_relations if stated.weight == 10] == targets
+    assert not [n.name for n in extraction.candidates if "[" in n.name or "]" in n.name or "|" in n.name]
 
 
 @pytest.mark.parametrize("field", ["hide", "layout", "weight", "outline", "template", "icon", "sidebar_position"])
@@ -57,7 +57,9 @@ def test_settings_of_site_tools_are_neither_facts_nor_relations(field):
     metadata = {field: ["Navigation Bar"] if field == "hide" else "Deep Page", "owner": "Identity Team"}
     document = Document(source="guide.md", title="Guide", text="Text.", form="markdown", metadata=metadata)
     assert {fact.predicate for fact in read_properties(document)} == {"owner"}
-    assert claims(extract("Text.", title="Guide", metadata=metadata)) == [("guide", "owned_by", "identity team")]
+    assert stated_relations(extract("Text.", title="Guide", metadata=metadata)) == [
+        ("guide", "owned_by", "identity team")
+    ]
 
 
 # ── links ───────────────────────────────────────────────────────────────────────────────────────
@@ -127,7 +129,7 @@ def test_a_name_with_a_slash_is_still_mentioned():
 def read_heading(source, heading):
     document = Document(source=source, title="Session Store", text=f"## {heading}\n\nText.", form="markdown")
     chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(heading,), start_line=1, end_line=3, text="Text.")
-    return claims(RuleExtractor().extract(document, [chunk])[0])
+    return stated_relations(RuleExtractor().extract(document, [chunk])[0])
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_a_heading_is_a_section_only_where_the_page_says_so(source, heading, is_
 )
 def test_a_model_is_a_person_only_beside_words_for_persons(text, type):
     """Programs produce, drive and model, too."""
-    found = extract(text, title="Notes").nominations
+    found = extract(text, title="Notes").candidates
     assert {n.type for n in found if n.kind == "definition"} == {type}
     assert entity_type("model") == "model"
 
@@ -237,9 +239,9 @@ def test_a_record_is_named_by_its_name(text, title, topic):
 )
 def test_a_part_of_the_title_has_a_type_of_its_own(title, text, type):
     """The definition of CSS says nothing about CSS snippets."""
-    found = extract(f"Some words come first.\n\n{text}", title=title).nominations
+    found = extract(f"Some words come first.\n\n{text}", title=title).candidates
     assert {n.type for n in found if n.name == title} - {""} == ({type} - {""})
-    first = extract(text, title=title).nominations
+    first = extract(text, title=title).candidates
     assert {n.type for n in first if n.name == title} - {""} == ({type} - {""})
 
 

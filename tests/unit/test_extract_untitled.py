@@ -33,7 +33,7 @@ def test_an_untitled_text_is_about_what_it_defines():
     """The name has a home, as a title would give it."""
     extraction = extract("Life Begins in May is a comedy film. It was shot in Oslo.", title="")
 
-    (topic,) = [item for item in extraction.nominations if item.about]
+    (topic,) = [item for item in extraction.candidates if item.about]
     assert (topic.key, topic.kind, topic.type) == ("life begins in may", "definition", "film")
 
 
@@ -41,4 +41,4 @@ def test_an_untitled_text_that_defines_nothing_is_about_nothing():
     """No home is better than a wrong one."""
     extraction = extract("We met in Oslo and talked about boats.", title="")
 
-    assert not [item for item in extraction.nominations if item.about]
+    assert not [item for item in extraction.candidates if item.about]

@@ -1,7 +1,7 @@
-"""Weak nominations, which need a second document."""
+"""Weak candidates, which need a second document."""
 
 import pytest
-from extracting import claims, extract, names
+from extracting import extract, names, stated_relations
 
 from weft.extract.names import name_key
 from weft.records import STRONG_KINDS
@@ -66,7 +66,7 @@ def test_identifiers_are_found(text, expected):
     assert names(extract(text, title="Notes"), "identifier") == expected
 
 
-def test_quoted_texts_are_nominated_weakly():
+def test_quoted_texts_are_proposed_weakly():
     """English and Chinese quotation marks, up to eight words; what stands in book-title marks is a name at once."""
     text = 'Play “Blue Velvet”, "Night Train", 「相声」, 『新春』 and 《红楼梦》. '
     text += '"one two three four five six seven eight nine"'
@@ -76,11 +76,11 @@ def test_quoted_texts_are_nominated_weakly():
 
 
 def test_headings_are_weak_and_about_the_chunk():
-    """Headings of joined sections are included; `Why` is nominated, `Context` is not."""
+    """Headings of joined sections are included; `Why` is proposed, `Context` is not."""
     extraction = extract("## Sharp edges\n\nText.\n\n## Context\n\nText.", heading=("Why", "会话续期"))
     assert names(extraction, "heading") == ["Why", "会话续期", "Sharp edges"]
     assert names(extraction, "term") == ["会话续期"]
-    assert all(n.about for n in extraction.nominations if n.kind in ("heading", "term"))
+    assert all(n.about for n in extraction.candidates if n.kind in ("heading", "term"))
     assert not {"heading", "term", "quoted", "phrase", "identifier"} & STRONG_KINDS
 
 
@@ -93,7 +93,7 @@ def test_definitions_in_code_are_identifiers(heading, name):
     """They are part of their file."""
     extraction = extract("pass", title="pay.py", form="code", heading=(heading,))
     assert names(extraction, "identifier") == [name]
-    assert claims(extraction) == [(name_key(name), "part_of", "pay py")]
+    assert stated_relations(extraction) == [(name_key(name), "part_of", "pay py")]
 
 
 def test_of_code_only_the_comments_are_read():

@@ -55,11 +55,16 @@ def test_a_page_of_a_flavour(flavour, text, title, name, link):
     document = parse_markdown(text, source=source, name="a")
     chunks = split(document, document_id="d", options=SplitOptions())
     found = RuleExtractor().extract(document, chunks)
-    claims = [claim for part in found for claim in part.claims]
-    names = [item.name for part in found for item in part.nominations]
-    targets = {re.split(r"[/|#]", claim.target.lstrip("!"))[0] for claim in claims if claim.type == "links_to"}
+    stated_relations = [stated for part in found for stated in part.stated_relations]
+    names = [item.name for part in found for item in part.candidates]
+    targets = {
+        re.split(r"[/|#]", stated.target.lstrip("!"))[0] for stated in stated_relations if stated.type == "links_to"
+    }
 
-    assert (document.title, {claim.target for claim in claims if claim.type == "depends_on"}) == (title, {name})
+    assert (
+        document.title,
+        {stated.target for stated in stated_relations if stated.type == "depends_on"},
+    ) == (title, {name})
     assert targets - {"map.png"} == ({link} if link else set())
     assert not [shown for shown in [document.title, *names] if MARKUP.search(shown)]
     assert not any(word in " ".join(names) for word in ("Wrong Name", "Other Name", "Secret Name"))

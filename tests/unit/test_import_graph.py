@@ -31,11 +31,11 @@ def plan_graph(*statements, passages=(), kind="given", title="", **stored):
 
 
 def names(extraction):
-    return {nomination.name for nomination in extraction.nominations}
+    return {candidate.name for candidate in extraction.candidates}
 
 
 def find(extraction, name):
-    (found,) = [nomination for nomination in extraction.nominations if nomination.name == name]
+    (found,) = [candidate for candidate in extraction.candidates if candidate.name == name]
     return found
 
 
@@ -58,8 +58,8 @@ def test_an_entity_is_a_document_with_all_that_is_said_of_it():
     alias = find(page.given, "AS")
     assert (alias.alias_of, alias.reason) == ("auth service", "alias in g.jsonl")
     assert find(page.given, "Session Store").about is False
-    (claim,) = page.given.claims
-    assert (claim.source, claim.target, claim.type, claim.weight) == (
+    (stated,) = page.given.stated_relations
+    assert (stated.source, stated.target, stated.type, stated.weight) == (
         "auth service",
         "session store",
         "depends_on",
@@ -115,7 +115,7 @@ def test_a_passage_with_text_is_a_document_that_brings_what_is_said_in_it():
     assert (document.source, document.title, document.text) == ("g.jsonl#p1", "Notes", "Tokens are kept.")
     assert document.metadata == {"_id": "p1", IMPORT: "g.jsonl"}
     assert names(document.given) == {"Auth Service", "Session Store"}
-    assert [claim.type for claim in document.given.claims] == ["uses"]
+    assert [stated.type for stated in document.given.stated_relations] == ["uses"]
 
 
 def test_what_is_said_of_a_stored_document_goes_to_the_chunks_that_mention_it():
@@ -136,7 +136,7 @@ def test_what_is_said_of_a_stored_document_goes_to_the_chunks_that_mention_it():
         "c2": {"Auth Service", "Session Store"},
         "c3": {"Session Store"},
     }
-    assert {id: [claim.type for claim in e.claims] for id, e in said.items() if e.claims} == {
+    assert {id: [stated.type for stated in e.stated_relations] for id, e in said.items() if e.stated_relations} == {
         "c2": ["uses"],
         "c0": ["writes"],
     }
@@ -146,7 +146,7 @@ def test_a_description_is_said_once():
     """Each place would have it embedded."""
     entity = GivenEntity(name="Auth Service", description="Signs tokens.", passages=("d", "e"))
     plan = plan_graph(entity, d=["Auth Service one.", "Auth Service two."], e=["Auth Service three."])
-    described = [n.description for e in plan.annotations.values() for n in e.nominations]
+    described = [n.description for e in plan.annotations.values() for n in e.candidates]
 
     assert sorted(described) == ["", "Signs tokens."]
 

@@ -15,7 +15,7 @@ from weft.index.batch_writer import TEXTS_PER_GROUP
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.plan import content_hash
 from weft.index.run import index_documents, preview_documents
-from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
+from weft.records import Candidate, Document, Extraction, Filter, Skipped, StatedRelation
 from weft.testing import FakeEmbedder
 from weft.text.searchable_metadata import metadata_text
 
@@ -108,7 +108,7 @@ def test_equal_passages_of_a_document_are_all_kept(index, store):
         {"unit": "page"},
         {"metadata": {"a": 1}},
         {"lines": [1] * 5},
-        {"given": Extraction(nominations=(Nomination(key="a", name="A", kind="given"),))},
+        {"given": Extraction(candidates=(Candidate(key="a", name="A", kind="given"),))},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -124,9 +124,9 @@ def test_whatever_shapes_what_is_stored_changes_the_hash(change):
     )
 
 
-def say(name, description="", claims=()):
-    nomination = Nomination(key=name.lower(), name=name, kind="given", description=description)
-    return Extraction(nominations=(nomination,), claims=tuple(claims))
+def say(name, description="", stated_relations=()):
+    candidate = Candidate(key=name.lower(), name=name, kind="given", description=description)
+    return Extraction(candidates=(candidate,), stated_relations=tuple(stated_relations))
 
 
 class Reading:
@@ -135,8 +135,8 @@ class Reading:
     name = "reading"
 
     def extract(self, document, chunks):
-        claim = Claim(source="atlas", target="beacon", type="uses", weight=7.0)
-        return [say("Beacon", claims=[claim]) for _ in chunks]
+        stated = StatedRelation(source="atlas", target="beacon", type="uses", weight=7.0)
+        return [say("Beacon", stated_relations=[stated]) for _ in chunks]
 
 
 def test_what_comes_with_a_document_is_said_by_its_first_chunk(index, store, embedder):
@@ -159,9 +159,9 @@ def test_what_comes_with_a_document_is_said_by_its_first_chunk(index, store, emb
 )
 def test_how_two_given_entities_are_related_stands_as_it_was_given(index, store, kind, expected):
     """Extracted relations between them are dropped; derived ones are kept."""
-    names = [Nomination(key=key, name=key.title(), kind=kind) for key in ("atlas", "beacon")]
-    claim = Claim(source="atlas", target="beacon", type="owns", weight=2.0)
-    brought = Extraction(nominations=tuple(names), claims=(claim,))
+    names = [Candidate(key=key, name=key.title(), kind=kind) for key in ("atlas", "beacon")]
+    stated = StatedRelation(source="atlas", target="beacon", type="owns", weight=2.0)
+    brought = Extraction(candidates=tuple(names), stated_relations=(stated,))
     for source in "ab":
         index(doc(source, ALPHA + BETA, given=brought), extractor=Reading())
     found = store.graph.find_entities(["atlas", "beacon"])

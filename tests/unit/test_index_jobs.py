@@ -15,12 +15,22 @@ from weft.extract.rules import RuleExtractor
 from weft.index.job_queue import Components, index_by_jobs, make_job, read_payload
 from weft.index.job_worker import Worker
 from weft.index.run import index_documents
-from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
+from weft.records import (
+    Candidate,
+    Document,
+    Extraction,
+    Filter,
+    JobCounts,
+    Receipt,
+    Skipped,
+    StatedRelation,
+    StoredModel,
+)
 from weft.testing import FakeEmbedder
 
 GIVEN = Extraction(
-    nominations=(Nomination(key="lantern", name="Lantern", kind="given", description="a light"),),
-    claims=(Claim(source="lantern", target="works", type="made_by", weight=7.0),),
+    candidates=(Candidate(key="lantern", name="Lantern", kind="given", description="a light"),),
+    stated_relations=(StatedRelation(source="lantern", target="works", type="made_by", weight=7.0),),
 )
 DOCUMENTS = [
     Document(source="a.md", title="Alpha", text="# Alpha\n\nAlpha is a lantern.", form="markdown"),

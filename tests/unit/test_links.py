@@ -223,7 +223,7 @@ def test_addresses_on_other_hosts_are_attributes_of_the_document(source, text, u
     planned = make_plan(document, store=store, options=SplitOptions(), extractor=RuleExtractor())
 
     assert planned.document.metadata.get(URLS, []) == expected
-    assert not any("x.org" in item.name for part in planned.extractions for item in part.nominations)
+    assert not any("x.org" in item.name for part in planned.extractions for item in part.candidates)
 
 
 def test_an_answer_does_not_repeat_the_addresses_of_a_page(tmp_path):
@@ -286,5 +286,7 @@ def test_many_links_in_a_line():
     text = "".join(f"[a {n}](b{n}.md) " for n in range(1_500))
     document = Document(source="a/x.md", title="X", text=text, form="markdown")
     chunks = split(document, document_id="d", options=SplitOptions())
-    claims = [claim for found in RuleExtractor().extract(document, chunks) for claim in found.claims]
-    assert len([claim for claim in claims if claim.target.startswith("!b")]) == 1_500
+    stated_relations = [
+        stated for found in RuleExtractor().extract(document, chunks) for stated in found.stated_relations
+    ]
+    assert len([stated for stated in stated_relations if stated.target.startswith("!b")]) == 1_500

@@ -87,9 +87,9 @@ def readings(text):
     page = parse(text)
     return {
         "sentences": any("depends on" in sentence.text for sentence in read_sentences(text, form="markdown")),
-        "relations": any(claim.type == "depends_on" for part in found for claim in part.claims),
+        "relations": any(stated.type == "depends_on" for part in found for stated in part.stated_relations),
         "links": any(link.address == "y.md" for link in find_links(page)),
-        "link relations": any(claim.type == "links_to" for part in found for claim in part.claims),
+        "link relations": any(stated.type == "links_to" for part in found for stated in part.stated_relations),
         "wikilinks": "links" in parse_markdown(text, source="a.md", name="a").metadata,
         "anchors": any(anchor.title == "Const Service" for anchor in find_anchors(text, suffix=".md")),
         "title": parse_markdown(text, source="a.md", name="a").title == "Const Service",

@@ -1,4 +1,4 @@
-"""Mentions of names in texts: those a chunk nominates, one name in any chunk, and names written like names."""
+"""Mentions of names in texts: those a chunk proposes, one name in any chunk, and names written like names."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from weft.store.shared.name_search import (
 )
 from weft.text.analyzer import count_terms
 
-# ── names that a chunk nominates ────────────────────────────────────────────────────────────────
+# ── names that a chunk proposes ────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_bits_of_any_text_are_a_number_of_a_database():
         ("", "Paris", 0),
     ],
 )
-def test_mentions_of_a_name_are_those_that_a_nominating_chunk_has(text, name, count):
+def test_mentions_of_a_name_are_those_that_a_proposing_chunk_has(text, name, count):
     """Other words with the same letters are none: a longer word, a word with a sign, a word that opens a sentence."""
     key = name_key(name)
 

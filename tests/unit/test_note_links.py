@@ -1,7 +1,7 @@
 """Link syntax, and wikilinks that lead to notes by file, folder or title."""
 
 import pytest
-from extracting import aliases, claims, extract
+from extracting import aliases, extract, stated_relations
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
@@ -75,8 +75,8 @@ def test_a_note_is_called_by_its_file(source, name):
 def test_links_in_fields_lose_their_folder_too():
     """Fields and text then refer to the same entity."""
     found = extract("See [[people/Ada Byron]].", title="Engine", metadata={"owner": "[[people/Ada Byron]]"})
-    assert ("engine", "links_to", "ada byron") in claims(found)
-    assert ("engine", "owned_by", "ada byron") in claims(found)
+    assert ("engine", "links_to", "ada byron") in stated_relations(found)
+    assert ("engine", "owned_by", "ada byron") in stated_relations(found)
 
 
 def test_a_title_with_a_folder_is_linked_without_it():

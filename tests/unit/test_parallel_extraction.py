@@ -19,7 +19,7 @@ from weft.records import Document, Skipped
 from weft.testing import FakeEmbedder
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
-TABLES = ("document", "chunk", "posting", "nomination", "claim", "entity", "mention", "relation")
+TABLES = ("document", "chunk", "posting", "candidate", "stated_relation", "entity", "mention", "relation")
 
 
 def notes(count):

@@ -126,7 +126,7 @@ def test_a_name_that_a_package_exports_counts_before_equal_names_of_other_module
 
 
 def test_a_deleted_definition_takes_its_public_name_along(database):
-    """A claim about a name that no package has is not shown."""
+    """A stated relation about a name that no package has is not shown."""
     store = database.store("default")
     before = index_package(store, PACKAGE)
     gone = before - index_package(store, {"src/web/db/fields.py": "x = 1\n"})
@@ -148,14 +148,14 @@ def test_a_deleted_definition_takes_its_public_name_along(database):
 def test_public_names_of_a_module(text, public):
     """Those of `__all__`, or all without an underscore, in the packages around the module."""
     _, found = read_file("src/app/sub/core.py", text)
-    names = {n.name for e in found for n in e.nominations if n.reason == "public name of its package"}
+    names = {n.name for e in found for n in e.candidates if n.reason == "public name of its package"}
     assert names == public
 
 
 def test_test_files_have_no_public_names():
     """Nobody imports a test from the package around it."""
     _, found = read_file("app/tests/test_core.py", "def test_run(): pass\n")
-    assert not [n for e in found for n in e.nominations if n.reason == "public name of its package"]
+    assert not [n for e in found for n in e.candidates if n.reason == "public name of its package"]
 
 
 def test_names_that_a_file_binds_are_not_looked_up_in_star_imports():

@@ -3,7 +3,7 @@
 from datetime import datetime, timezone
 
 import pytest
-from extracting import claims, extract, find, names
+from extracting import extract, find, names, stated_relations
 from making import adopt, fill
 
 from weft.config import Settings
@@ -60,7 +60,7 @@ def test_links_and_headings_keep_the_sign():
     assert {inner: link_target(inner) for inner in links} == links
     found = read_sentences("# C#\n\n## Types ##\n\n### C++ ###", form="markdown")
     assert [sentence.text.strip() for sentence in found] == ["C#", "Types", "C++"]
-    assert ("store", "links_to", "c#") in claims(extract("See [[C#]].", title="Store"))
+    assert ("store", "links_to", "c#") in stated_relations(extract("See [[C#]].", title="Store"))
 
 
 def test_what_is_said_of_one_is_no_echo_of_another():

@@ -98,5 +98,5 @@ def test_a_directive_links_to_a_definition(database):
 )
 def test_what_may_be_a_name_of_code(text, code):
     """Plain words and file names are none."""
-    found = extract(text, title="Notes").nominations
+    found = extract(text, title="Notes").candidates
     assert [n.name for n in found if n.key.startswith("code:")] == code

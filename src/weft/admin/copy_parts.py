@@ -117,7 +117,7 @@ class Imports:
             for id in page:
                 yield id
                 yield from _extraction_texts(extractions[id])
-                for key in sorted({n.key for n in extractions[id].nominations if n.description}):
+                for key in sorted({n.key for n in extractions[id].candidates if n.description}):
                     yield _vector_text(vectors.get((id, key)))
 
 
@@ -325,7 +325,7 @@ def _batch_texts(batch: Batch) -> Iterator[str]:
 
 
 def _extraction_texts(extraction: Extraction) -> list[str]:
-    return [*sorted(map(repr, extraction.nominations)), *sorted(map(repr, extraction.claims))]
+    return [*sorted(map(repr, extraction.candidates)), *sorted(map(repr, extraction.stated_relations))]
 
 
 def _vector_text(vector: Vector | None) -> str:

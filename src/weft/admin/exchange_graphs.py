@@ -24,6 +24,7 @@ from weft.load.folder import source_of
 from weft.masking.masked_documents import mask_graph
 from weft.records import (
     CODE_PREFIX,
+    CandidateKind,
     Chunk,
     Document,
     DocumentInfo,
@@ -34,7 +35,6 @@ from weft.records import (
     GivenPassage,
     GivenRelation,
     ImportReceipt,
-    NominationKind,
     Receipt,
     Relation,
 )
@@ -82,7 +82,7 @@ def import_graph(
     wanted = set(_list_named(graph)) - {passage.id for passage in graph.passages}
     stored = _find_stored(engine.store, wanted, name=name)
     # OpenIE output is uncertain until two documents agree; other formats contain explicit statements.
-    kind: NominationKind = "phrase" if graph.form == "openie" else "given"
+    kind: CandidateKind = "phrase" if graph.form == "openie" else "given"
     plan = plan_import(
         graph, name=name, kind=kind, stored_ids=stored, read_chunks=lambda id: _read_passage(engine.store, id)
     )

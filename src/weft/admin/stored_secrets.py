@@ -157,8 +157,10 @@ def _without(extraction: Extraction, values: set[str]) -> Extraction:
 
     return mask_extraction(
         Extraction(
-            nominations=tuple(i for i in extraction.nominations if is_clean(i.key, i.name, i.description, i.alias_of)),
-            claims=tuple(i for i in extraction.claims if is_clean(i.source, i.target, i.description)),
+            candidates=tuple(i for i in extraction.candidates if is_clean(i.key, i.name, i.description, i.alias_of)),
+            stated_relations=tuple(
+                i for i in extraction.stated_relations if is_clean(i.source, i.target, i.description)
+            ),
         )
     )
 

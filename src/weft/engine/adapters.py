@@ -504,7 +504,7 @@ def erase_cached_texts(settings: Settings, batches: Sequence[Batch]) -> None:
         document = Document(source=batch.document.source, title=batch.document.title, text="")
         for item in batch.chunks:
             texts.append(indexed_text(document.title, item.chunk.heading, item.chunk.text))
-            texts += [name_text(named.name, named.description) for named in item.extraction.nominations]
+            texts += [name_text(named.name, named.description) for named in item.extraction.candidates]
             passages.append(passage_digest(prompt.passage(document, item.chunk)))
     erase_vectors(settings.cache_dir / VECTOR_CACHE_FILE, texts)
     replies = ReplyCache(settings.cache_dir / REPLY_CACHE_FILE)

@@ -3,7 +3,7 @@ Rule-based extraction of names, relations and facts from text, without a model.
 
 | module | subject |
 | --- | --- |
-| `rules` | `RuleExtractor`, the entry point: document and chunks to nominations and claims |
+| `rules` | `RuleExtractor`, the entry point: document and chunks to candidates and stated relations |
 | `sentences`, `phrases`, `subjects` | sentences, the names in a sentence, its subject |
 | `definitions`, `statements` | types and aliases, relations |
 | `attributes`, `properties` | relations of fields, facts of notes |
@@ -14,5 +14,5 @@ Rule-based extraction of names, relations and facts from text, without a model.
 | `links/` | links between documents, pages and sections |
 | `chinese/` | the same for Chinese |
 | `code/` | entities and relations of parsed source code |
-| `nominations`, `lexicon` | the collector of one chunk, word lists |
+| `candidates`, `lexicon` | the collector of one chunk, word lists |
 """

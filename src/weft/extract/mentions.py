@@ -1,4 +1,4 @@
-"""Mentions of names in a text: of the names that a chunk nominates, or of one name in any chunk."""
+"""Mentions of names in a text: of the names that a chunk proposes, or of one name in any chunk."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weft.extract.names import (
     plain_text,
     words,
 )
-from weft.records import CODE_PREFIX, Nomination, StatedMention
+from weft.records import CODE_PREFIX, Candidate, StatedMention
 from weft.text.analyzer import terms
 
 CO_OCCURS = "co_occurs_with"
 MENTIONS = "mentions"
 DERIVED_TYPES = (CO_OCCURS, MENTIONS)
-"""Relation types derived from mentions. Extractors claim all other types."""
+"""Relation types derived from mentions. Extractors state all other types."""
 
 MAX_SUPPORT = 256
 """Maximum number of chunks counted as support of a relation. The weight is constant for far fewer chunks."""
@@ -49,7 +49,7 @@ _ADDRESS = re.compile(
 
 
 def find_mentions(text: str, *, names: Collection[str], about: Collection[str]) -> tuple[StatedMention, ...]:
-    """Return the mentions of the names (by key) that a chunk nominates, and of its subjects `about`."""
+    """Return the mentions of the names (by key) that a chunk proposes, and of its subjects `about`."""
     if not names and not about:
         return ()
     found = LazyWords(without_addresses(text))
@@ -82,10 +82,10 @@ def _blank_address(match: re.Match[str]) -> str:
     return found if found.startswith("[[") and found.endswith("/") and found.isupper() else " "
 
 
-def nominated_mentions(text: str, nominations: Iterable[Nomination]) -> tuple[StatedMention, ...]:
-    """Return the mentions of the names that a chunk nominates."""
+def proposed_mentions(text: str, candidates: Iterable[Candidate]) -> tuple[StatedMention, ...]:
+    """Return the mentions of the names that a chunk proposes."""
     names, about = set[str](), set[str]()
-    for item in nominations:  # hot loop
+    for item in candidates:  # hot loop
         names.add(item.key)
         if item.about:
             about.add(item.key)

@@ -32,7 +32,7 @@ MAX_KEY_WORDS = 8
 """Maximum number of words of a key that is searched in text."""
 
 MAX_WRITTEN_WORDS = 4
-"""Maximum number of words of a name that is looked up because a text writes it like one. Longer ones are nominated."""
+"""Maximum number of words of a name that is looked up because a text writes it like one. Longer ones are proposed."""
 
 MAX_CJK_CHARACTERS = 12
 """Maximum length of a key that is searched in a run of CJK characters."""

@@ -4,11 +4,11 @@ Rule-based extraction of entities and relations from documents (`RuleExtractor`)
     document ─title, front matter──────────→ topic, aliases, relations of fields
     chunk ───rows, `Key: value` lines──────→ entities and relations of records
           ───headings──────────────────────→ parts of the topic
-          ───sentences ─names───────────────→ nominations
+          ───sentences ─names───────────────→ candidates
                        ─subject─────────────→ definitions, types, aliases
                        ─verbs between names─→ relations
 
-A nomination proposes a name as an entity; `weft.graph.entity_resolution` decides. A claim proposes a relation.
+A candidate proposes a name as an entity; `weft.graph.entity_resolution` decides. A stated relation proposes a relation.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from weft.extract.attributes import (
     read_type,
     record_name,
 )
+from weft.extract.candidates import Candidates
 from weft.extract.chinese.definitions import find_other_names_at
 from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name
 from weft.extract.chinese.tagger import Tagger
@@ -59,7 +60,6 @@ from weft.extract.links.page_keys import file_name, is_index, page_parts
 from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.extract.names import key_words, name_key
-from weft.extract.nominations import Nominations
 from weft.extract.phrases import (
     Name,
     count_words,
@@ -91,7 +91,7 @@ from weft.extract.statements import (
     in_words,
 )
 from weft.extract.subjects import Subject, Topic, bare_name, find_subject, is_part_of_title
-from weft.records import Chunk, Document, Extraction, NominationKind
+from weft.records import CandidateKind, Chunk, Document, Extraction
 from weft.text.links import note_name, without_folder
 from weft.text.markdown.blocks import Page, parse
 from weft.text.markdown.chunk_parts import chunk_parts
@@ -159,8 +159,8 @@ class RuleExtractor:
         pages = read_page(document, chunks, topic=topic)
         return [
             Extraction(
-                nominations=(*extraction.nominations, *page.nominations.values()),
-                claims=(*extraction.claims, *page.claims.values()),
+                candidates=(*extraction.candidates, *page.candidates.values()),
+                stated_relations=(*extraction.stated_relations, *page.stated_relations.values()),
             )
             for extraction, page in zip(found, pages, strict=True)
         ]
@@ -221,7 +221,7 @@ class _Reader:
 
     def read(self, chunk: Chunk, part: Page | None, *, is_first: bool) -> Extraction:
         """Return the extraction of one chunk; `part` is its part of a Markdown page."""
-        nominations = Nominations()
+        candidates = Candidates()
         form = self.document.form
         rows = self._rows(chunk.text) if part is None else read_lines(part.prose_lines())
         if part is not None:
@@ -232,17 +232,17 @@ class _Reader:
         first = next(filter(_is_prose, passages), None) if is_first else None
         if first and not self.document.title.strip():
             self._read_topic(first)
-        self._nominate_title(nominations, first, next((row for row in rows if is_first and not row.name), None))
+        self._propose_title(candidates, first, next((row for row in rows if is_first and not row.name), None))
         if form != "conversation":  # headings of answers (`Summary`) and the properties of an export name no things
             if is_first:
-                self._read_metadata(nominations)
-            self._read_headings(nominations, [*chunk.heading, *(s.text for s in sentences if s.role == "heading")])
+                self._read_metadata(candidates)
+            self._read_headings(candidates, [*chunk.heading, *(s.text for s in sentences if s.role == "heading")])
         for row in rows:
-            self._read_row(nominations, row)
+            self._read_row(candidates, row)
         if any(map(_GLOSSARY.search, (self.document.title[:200], *chunk.heading))):
-            self._read_glossary(nominations, sentences)
-        self._read_prose(nominations, passages, first=first)
-        return nominations.to_extraction()
+            self._read_glossary(candidates, sentences)
+        self._read_prose(candidates, passages, first=first)
+        return candidates.to_extraction()
 
     def _names(self, sentence: Sentence) -> list[Name]:
         names = find_names(sentence)
@@ -252,7 +252,7 @@ class _Reader:
 
     def _as_term(self, name: Name, sentence: Sentence) -> Name | None:
         """
-        Return a tagged name of a document with code as it may be nominated; None if it may not.
+        Return a tagged name of a document with code as it may be proposed; None if it may not.
 
         The tagger was trained on news: in technical text it takes `小节` for an organisation.
         There a name with untypical characters is only a term, and code is only an identifier.
@@ -278,8 +278,8 @@ class _Reader:
             self.topic = Topic(name, name_key(name), kind)
         self.is_titled = not self.topic.key
 
-    def _nominate_title(self, nominations: Nominations, first: _Passage | None, own: Row | None) -> None:
-        """Nominate the topic. The first chunk adds type and description from its fields or first sentence."""
+    def _propose_title(self, candidates: Candidates, first: _Passage | None, own: Row | None) -> None:
+        """Propose the topic. The first chunk adds type and description from its fields or first sentence."""
         if not self.topic.key:
             return
         kind = self.topic.type or (own.type if own else "")
@@ -287,41 +287,41 @@ class _Reader:
             kind = opening.type
         self.topic = replace(self.topic, type=kind)
         description = own.description if own and own.description else first.sentence.text if first else ""
-        kind_of_name: NominationKind = "title" if self.is_titled else "definition"
-        nominations.nominate(self.topic.name, kind_of_name, type=kind, description=description, about=True)
+        kind_of_name: CandidateKind = "title" if self.is_titled else "definition"
+        candidates.propose(self.topic.name, kind_of_name, type=kind, description=description, about=True)
 
-    def _read_metadata(self, nominations: Nominations) -> None:
+    def _read_metadata(self, candidates: Candidates) -> None:
         topic = self.topic
         aliases = read_aliases(self.document.metadata) if topic.key else []
         for alias in aliases:
-            nominations.nominate(
+            candidates.propose(
                 alias, "metadata", about=True, alias_of=topic.key, reason="alias in the front matter", type=topic.type
             )
         if topic.key and (id := _title_id(topic.name)) and id not in aliases:
             reason = "identifier at the start of the title"
-            nominations.nominate(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
+            candidates.propose(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
         for name in (note_name(self.document.source), without_folder(topic.name)) if topic.key else ():
-            nominations.nominate(name, "variant", alias_of=topic.key, reason="name of the page in links")
+            candidates.propose(name, "variant", alias_of=topic.key, reason="name of the page in links")
         if topic.key and topic.bare_key != topic.key:
             reason = "name without its qualifier"
-            nominations.nominate(bare_name(topic.name), "abbreviation", about=True, alias_of=topic.key, reason=reason)
+            candidates.propose(bare_name(topic.name), "abbreviation", about=True, alias_of=topic.key, reason=reason)
         for term in find_terms(topic.name):
             if name_key(term) not in (topic.key, topic.bare_key):
-                nominations.nominate(term, "term", about=True)
+                candidates.propose(term, "term", about=True)
         if is_person(topic.type):
             for name, reason in name_variants(bare_name(topic.name), text=self.document.text[:MAX_VARIANT_CHARACTERS]):
-                nominations.nominate(name, "variant", alias_of=topic.key, reason=reason)
+                candidates.propose(name, "variant", alias_of=topic.key, reason=reason)
         elif head := place_head(bare_name(topic.name), text=self.document.text[:MAX_VARIANT_CHARACTERS]):
             reason = "place name without its region"
-            nominations.nominate(head, "abbreviation", alias_of=topic.key, reason=reason, type=topic.type)
-        self._read_fields(nominations, read_metadata(self.document.metadata))
+            candidates.propose(head, "abbreviation", alias_of=topic.key, reason=reason, type=topic.type)
+        self._read_fields(candidates, read_metadata(self.document.metadata))
 
-    def _read_fields(self, nominations: Nominations, fields: Iterable[Field]) -> None:
+    def _read_fields(self, candidates: Candidates, fields: Iterable[Field]) -> None:
         for entry in fields:
-            nominations.nominate(entry.value, "metadata")
+            candidates.propose(entry.value, "metadata")
             if source := entry.subject or self.topic.name:
                 statement = Statement(source, entry.value, entry.type)
-                nominations.claim(canonical(statement), weight=FIELD_WEIGHT, description=in_words(statement))
+                candidates.state(canonical(statement), weight=FIELD_WEIGHT, description=in_words(statement))
 
     def _rows(self, text: str) -> list[Row]:
         form = self.document.form
@@ -331,28 +331,28 @@ class _Reader:
             return [row for line in text.split("\n") if (row := read_row(line, names))]
         return [] if form in ("code", "conversation") else read_lines(prose_lines(text, form=form))
 
-    def _read_row(self, nominations: Nominations, row: Row) -> None:
+    def _read_row(self, candidates: Candidates, row: Row) -> None:
         if row.name:
-            nominations.nominate(row.name, "field", type=row.type, description=row.description)
-        self._read_fields(nominations, row.fields)
+            candidates.propose(row.name, "field", type=row.type, description=row.description)
+        self._read_fields(candidates, row.fields)
 
-    def _read_headings(self, nominations: Nominations, headings: Sequence[str]) -> None:
+    def _read_headings(self, candidates: Candidates, headings: Sequence[str]) -> None:
         for text in headings:
             heading = squeeze(strip_markup(text))
-            kind: NominationKind = "heading"
+            kind: CandidateKind = "heading"
             if self.document.form == "code":
                 match = _CODE_HEADING.match(heading)
                 heading, kind = (match[1], "identifier") if match else ("", "heading")
             is_long = len(heading.split()) > MAX_HEADING_WORDS
             if not heading or is_long or is_generic(heading) or name_key(heading) == self.topic.key:
                 continue
-            nominations.nominate(heading, kind, about=True)
+            candidates.propose(heading, kind, about=True)
             for term in find_terms(heading):
-                nominations.nominate(term, "term", about=True)
+                candidates.propose(term, "term", about=True)
             if self.topic.key and (kind == "identifier" or self._is_part(text, heading)):
                 type = "part_of" if kind == "identifier" else "section_of"
                 statement = Statement(heading, self.topic.name, type)
-                nominations.claim(statement, weight=STRUCTURE_WEIGHT, description=in_words(statement))
+                candidates.state(statement, weight=STRUCTURE_WEIGHT, description=in_words(statement))
 
     def _is_part(self, text: str, heading: str) -> bool:
         """
@@ -368,16 +368,16 @@ class _Reader:
 
     # ── sentences ───────────────────────────────────────────────────────────────────────────────
 
-    def _read_glossary(self, nominations: Nominations, sentences: Sequence[Sentence]) -> None:
-        """Nominate the terms of a glossary: list items that begin with a bold term and a colon."""
+    def _read_glossary(self, candidates: Candidates, sentences: Sequence[Sentence]) -> None:
+        """Propose the terms of a glossary: list items that begin with a bold term and a colon."""
         entries = [(term, s) for s in sentences if s.role == "item" and (term := _glossary_term(s))]
         times = Counter(term for term, _ in entries)
         # a repeated term is a label such as `Default:`
         entries = [(term, sentence) for term, sentence in entries if times[term] == 1]
         for term, sentence in entries if len(entries) >= MIN_GLOSSARY_TERMS else ():
-            nominations.nominate(term, "definition", description=sentence.text)
+            candidates.propose(term, "definition", description=sentence.text)
 
-    def _read_prose(self, nominations: Nominations, passages: Sequence[_Passage], *, first: _Passage | None) -> None:
+    def _read_prose(self, candidates: Candidates, passages: Sequence[_Passage], *, first: _Passage | None) -> None:
         in_focus = True  # True while `it` refers to the topic
         for passage in passages:
             if passage.sentence.role == "heading":
@@ -385,37 +385,37 @@ class _Reader:
                 continue
             subject = find_subject(passage.sentence, passage.names, self.topic)
             if passage is first:
-                subject = self._read_opening(nominations, passage, subject)
+                subject = self._read_opening(candidates, passage, subject)
             if subject and subject.kind == "pronoun" and not in_focus:
                 subject = None
             elif subject and subject.kind != "word":
                 in_focus = subject.is_topic
-            self._read_passage(nominations, passage, subject)
+            self._read_passage(candidates, passage, subject)
 
-    def _read_passage(self, nominations: Nominations, passage: _Passage, subject: Subject | None) -> None:
+    def _read_passage(self, candidates: Candidates, passage: _Passage, subject: Subject | None) -> None:
         sentence, names = passage.sentence, passage.names
-        translated = self._read_abbreviations(nominations, passage)
+        translated = self._read_abbreviations(candidates, passage)
         if found := find_definition(sentence, subject):
             name = translated.get(found.subject.key, found.subject.name)
-            self._nominate_defined(nominations, passage, found, name=name)
+            self._propose_defined(candidates, passage, found, name=name)
             subject = replace(found.subject, kind="name") if found.subject.kind == "word" else found.subject
         if subject and subject.kind != "pronoun" and has_han(sentence.text):
             for other in find_other_names_at(sentence.text, names, at=subject.end):
-                key = nominations.nominate(subject.name, "definition") if subject.kind != "topic" else subject.key
+                key = candidates.propose(subject.name, "definition") if subject.kind != "topic" else subject.key
                 reason = f"“{other.cue}” in the text"
-                nominations.nominate(other.name, "abbreviation", alias_of=key, reason=reason)
+                candidates.propose(other.name, "abbreviation", alias_of=key, reason=reason)
         covered = subject.end if subject and subject.kind == "topic" else 0
         for found_name in names:
             if found_name.end > covered or found_name.kind == "link":
-                self._nominate_name(nominations, found_name, sentence)
+                self._propose_name(candidates, found_name, sentence)
         for statement in find_statements(sentence, names, subject=subject, topic=self.topic):
             for text in (statement.source, statement.target):
-                nominations.nominate_weak(text)
-            nominations.claim(statement, weight=VERB_WEIGHT, description=sentence.text)
+                candidates.propose_weak(text)
+            candidates.state(statement, weight=VERB_WEIGHT, description=sentence.text)
 
-    def _read_abbreviations(self, nominations: Nominations, passage: _Passage) -> dict[str, str]:
+    def _read_abbreviations(self, candidates: Candidates, passage: _Passage) -> dict[str, str]:
         """
-        Nominate a name and the name in parentheses after it; return the swapped pairs as alias key → name.
+        Propose a name and the name in parentheses after it; return the swapped pairs as alias key → name.
 
         The name in parentheses is usually the alias. The pair is swapped if only the name in parentheses is a link
         target or field value of the document.
@@ -428,16 +428,16 @@ class _Reader:
             if name_key(other) in self.known and name_key(name) not in self.known:
                 name, other = other, name
                 translated[name_key(other)] = name
-            if key := nominations.nominate(name, "abbreviation"):
-                nominations.nominate(other, "abbreviation", alias_of=key, reason=alias.reason)
+            if key := candidates.propose(name, "abbreviation"):
+                candidates.propose(other, "abbreviation", alias_of=key, reason=alias.reason)
         return translated
 
-    def _nominate_name(self, nominations: Nominations, name: Name, sentence: Sentence) -> None:
+    def _propose_name(self, candidates: Candidates, name: Name, sentence: Sentence) -> None:
         if (found := self._as_term(name, sentence)) is None:
             return
         code = written_code(name, sentence)
         if code:
-            nominations.refer(code)
+            candidates.refer(code)
         name, key = found, name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
@@ -446,19 +446,19 @@ class _Reader:
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
         is_linked = any(mark.kind == "term" and mark.start == name.start for mark in sentence.marks)
-        kind: NominationKind = "name" if is_work or is_linked else name.kind
+        kind: CandidateKind = "name" if is_work or is_linked else name.kind
         if code and name.kind == "identifier":
-            nominations.nominate(name.text, kind, alias_of=code_key(code), reason=REFERENCE_REASON)
+            candidates.propose(name.text, kind, alias_of=code_key(code), reason=REFERENCE_REASON)
         else:
-            nominations.nominate(name.text, kind, type=name.type)
+            candidates.propose(name.text, kind, type=name.type)
         if name.kind == "link" and self.topic.key and not self.is_page:  # links between pages: `links.page_reader`
             statement = Statement(self.topic.name, name.text, "links_to")
-            nominations.claim(statement, weight=LINK_WEIGHT, description=sentence.text)
+            candidates.state(statement, weight=LINK_WEIGHT, description=sentence.text)
         elif name.kind == "phrase":
             for part in inner_names(name.text):
-                nominations.nominate(part, "phrase")
+                candidates.propose(part, "phrase")
 
-    def _nominate_defined(self, nominations: Nominations, passage: _Passage, found: Definition, *, name: str) -> None:
+    def _propose_defined(self, candidates: Candidates, passage: _Passage, found: Definition, *, name: str) -> None:
         if found.subject.is_topic and (self.is_defined or self._is_partial(found, passage.sentence)):
             return
         self.is_defined |= found.subject.is_topic
@@ -468,7 +468,7 @@ class _Reader:
         own = [item for item in passage.names if item.end == end and item.kind == "identifier"]
         code = next((code for item in own if (code := written_code(item, sentence))), "")
         code = "" if found.subject.is_topic else code
-        nominations.nominate(
+        candidates.propose(
             name,
             "definition",
             type=found.type,
@@ -514,35 +514,35 @@ class _Reader:
         key = self.topic.bare_key
         return has_han(self.topic.name) and 1 < len(key) < len(subject.key) and key in subject.key
 
-    def _read_short_name(self, nominations: Nominations, name: str) -> None:
-        """Nominate the end of a Chinese title as an alias, if the text uses it: `莫高窟` of `敦煌莫高窟`."""
+    def _read_short_name(self, candidates: Candidates, name: str) -> None:
+        """Propose the end of a Chinese title as an alias, if the text uses it: `莫高窟` of `敦煌莫高窟`."""
         if 1 < len(name_key(name)) < len(self.topic.bare_key) and self.topic.bare_key.endswith(name_key(name)):
             reason = "short name in the first sentence"
-            nominations.nominate(name, "abbreviation", alias_of=self.topic.key, reason=reason, about=True)
+            candidates.propose(name, "abbreviation", alias_of=self.topic.key, reason=reason, about=True)
 
-    def _read_opening(self, nominations: Nominations, first: _Passage, subject: Subject | None) -> Subject | None:
-        """Nominate the aliases in the first sentence and return its subject."""
+    def _read_opening(self, candidates: Candidates, first: _Passage, subject: Subject | None) -> Subject | None:
+        """Propose the aliases in the first sentence and return its subject."""
         topic = self.topic
         opening = self._opening(first) if topic.key else None
         if subject and subject.kind == "name" and self._is_full_chinese(subject):
             reason = "full name in the first sentence"
-            nominations.nominate(subject.name, "definition", alias_of=topic.key, reason=reason, about=True)
+            candidates.propose(subject.name, "definition", alias_of=topic.key, reason=reason, about=True)
             subject = Subject(topic.name, topic.key, subject.end, "topic")
         if subject and subject.is_topic and has_han(topic.name):
-            self._read_short_name(nominations, first.sentence.text[: subject.end])
+            self._read_short_name(candidates, first.sentence.text[: subject.end])
             end = subject.end + MAX_ALIAS_DISTANCE
             for alias in find_aliases(first.sentence, first.names, end=end) if not opening else ():
-                nominations.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
+                candidates.propose(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         if opening is None:
             return subject if subject is None or subject.kind != "word" else None
         named = opening.subject
         if not named.is_topic:
             reason = "full name in the first sentence"
-            nominations.nominate(
+            candidates.propose(
                 named.name, "definition", type=opening.type, alias_of=topic.key, reason=reason, about=True
             )
         for alias in find_aliases(first.sentence, first.names, end=opening.at + MAX_ALIAS_DISTANCE, verb=opening.at):
-            nominations.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
+            candidates.propose(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         return Subject(topic.name, topic.key, named.end, "topic")
 
 

@@ -1,7 +1,7 @@
 """
 Entity resolution: decides for each name if it is an entity, an alias of one, or neither.
 
-| key | nominations | user edits | result |
+| key | candidates | user edits | result |
 | --- | --- | --- | --- |
 | `auth service` | a title | | an entity |
 | `oauth` | a phrase in one document | | no entity |
@@ -13,7 +13,7 @@ Entity resolution: decides for each name if it is an entity, an alias of one, or
 | `code:run` | alias of `code:app.run` and of `code:job.run` | | no entity: the short name is ambiguous |
 | `code:app.run` | the same, but `app` exports `app.core.run` by name | | same as `code:app.core.run` |
 
-The result depends on the set of nominations and edits, never on their order.
+The result depends on the set of candidates and edits, never on their order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from weft.records import CODE_PREFIX, EXPORT_REASON, STRONG_KINDS, Nomination
+from weft.records import CODE_PREFIX, EXPORT_REASON, STRONG_KINDS, Candidate
 
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
@@ -32,7 +32,7 @@ KIND_RANKS = {
     "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
     "page": 0, "section": 0, "anchor": 7, "label": 9,
 }  # fmt: skip
-"""Rank of a nomination kind. An entity takes name, type and description from the kind of smallest rank."""
+"""Rank of a candidate kind. An entity takes name, type and description from the kind of smallest rank."""
 
 
 OWN_KINDS = ("title", "definition", "field", "given")
@@ -56,9 +56,9 @@ class Votes:
     """Evidence of all documents about a key."""
 
     strong: bool
-    """A nomination of a strong kind exists, such as a title, link or definition."""
+    """A candidate of a strong kind exists, such as a title, link or definition."""
     several: bool
-    """Weak nominations exist in at least two documents."""
+    """Weak candidates exist in at least two documents."""
     own: bool
     """A title, a definition, a field or the user gives the key as a main name, not as an alias."""
     aliases: Collection[tuple[str, str]]
@@ -83,7 +83,7 @@ ABSENT = Resolution(exists=False)
 
 
 def vote(kind: str) -> int:
-    """Return the weight of a nomination kind: 2 creates an entity, 1 needs a second document, 0 never creates one."""
+    """Return the weight of a candidate kind: 2 creates an entity, 1 needs a second document, 0 never creates one."""
     if kind in STRONG_KINDS:
         return 2
     return 0 if kind in SILENT_KINDS else 1
@@ -119,9 +119,9 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Re
     return Resolution(exists=True, strong=strong, same_as=key)
 
 
-def preference(nomination: Nomination) -> tuple[int, str, str]:
-    """Return a sort key of nominations. The entity takes its name and text from the first nomination."""
-    return KIND_RANKS[nomination.kind], nomination.name, nomination.description
+def preference(candidate: Candidate) -> tuple[int, str, str]:
+    """Return a sort key of candidates. The entity takes its name and text from the first candidate."""
+    return KIND_RANKS[candidate.kind], candidate.name, candidate.description
 
 
 def first_words(keys: Iterable[str]) -> set[str]:

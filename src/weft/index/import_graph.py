@@ -15,16 +15,16 @@ from dataclasses import dataclass, field, replace
 from weft.extract.names import match_names, name_key, words
 from weft.extract.phrases import is_usable
 from weft.records import (
+    Candidate,
+    CandidateKind,
     Chunk,
-    Claim,
     Document,
     Extraction,
     GivenEntity,
     GivenGraph,
     GivenPassage,
     GivenRelation,
-    Nomination,
-    NominationKind,
+    StatedRelation,
 )
 from weft.text.normalise import squeeze
 from weft.text.searchable_metadata import IMPORT
@@ -32,7 +32,7 @@ from weft.text.searchable_metadata import IMPORT
 UNUSABLE_NAME = "unusable names: no letters or digits, or only a number in an extraction"
 SELF_RELATION = "relations of an entity with itself"
 EXTRACTOR = "import"
-"""Stored as the extractor of imported nominations and claims."""
+"""Stored as the extractor of imported candidates and stated relations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def plan_import(
     graph: GivenGraph,
     *,
     name: str,
-    kind: NominationKind,
+    kind: CandidateKind,
     stored_ids: Mapping[str, str],
     read_chunks: Callable[[str], tuple[str, Sequence[Chunk]]],
 ) -> ImportPlan:
@@ -64,7 +64,7 @@ def plan_import(
     documents or chunks; `read_chunks` returns title and chunks for such an id. Other statements go to documents made
     for their entities. The source of a document is `name#id`, with the `name` of the import.
 
-    Names are nominated as `kind`. A name equal to its document's title is nominated as `title` and becomes an entity
+    Names are proposed as `kind`. A name equal to its document's title is proposed as `title` and becomes an entity
     without further evidence.
     """
     planner = _ImportPlanner(graph, name=name, kind=kind, stored_ids=stored_ids)
@@ -77,15 +77,15 @@ def plan_import(
 
 @dataclass(slots=True)
 class _Statements:
-    """Distinct nominations and claims of one chunk or document."""
+    """Distinct candidates and stated relations of one chunk or document."""
 
-    kind: NominationKind
+    kind: CandidateKind
     title: str = ""
     """Name key of the document's title."""
-    nominations: dict[tuple[str, str], Nomination] = field(default_factory=dict)
-    claims: dict[tuple[str, str, str], Claim] = field(default_factory=dict)
+    candidates: dict[tuple[str, str], Candidate] = field(default_factory=dict)
+    stated_relations: dict[tuple[str, str, str], StatedRelation] = field(default_factory=dict)
 
-    def nominate(
+    def propose(
         self,
         name: str,
         *,
@@ -95,10 +95,10 @@ class _Statements:
         alias_of: str = "",
         reason: str = "",
     ) -> None:
-        """Nominate a name, or complete its nomination. An alias of two entities becomes a separate name."""
+        """Propose a name, or complete its candidate. An alias of two entities becomes a separate name."""
         key = name_key(name)
         is_title = key == self.title and not alias_of
-        new = Nomination(
+        new = Candidate(
             key=key,
             name=name,
             kind="title" if is_title else self.kind,
@@ -109,7 +109,7 @@ class _Statements:
             reason=reason,
             extractor=EXTRACTOR,
         )
-        old = self.nominations.get((key, name))
+        old = self.candidates.get((key, name))
         if old is not None:
             same = old if old.alias_of == alias_of else replace(old, alias_of="", reason="")
             new = replace(
@@ -118,11 +118,11 @@ class _Statements:
                 description=old.description or description,
                 about=old.about or new.about,
             )
-        self.nominations[key, name] = new
+        self.candidates[key, name] = new
 
-    def claim(self, relation: GivenRelation) -> None:
-        """Claim a relation. Of two claims with the same ends and type, the heavier is kept; ties keep the first."""
-        claim = Claim(
+    def state(self, relation: GivenRelation) -> None:
+        """State a relation. Of two with the same ends and type, the heavier is kept; ties keep the first."""
+        stated = StatedRelation(
             source=name_key(relation.source),
             target=name_key(relation.target),
             type=relation.type,
@@ -130,13 +130,15 @@ class _Statements:
             description=relation.description,
             extractor=EXTRACTOR,
         )
-        key = (claim.source, claim.target, claim.type)
-        if key not in self.claims or self.claims[key].weight < claim.weight:
-            self.claims[key] = claim
+        key = (stated.source, stated.target, stated.type)
+        if key not in self.stated_relations or self.stated_relations[key].weight < stated.weight:
+            self.stated_relations[key] = stated
 
     def to_extraction(self) -> Extraction:
-        """Return all nominations and claims, in order of addition."""
-        return Extraction(nominations=tuple(self.nominations.values()), claims=tuple(self.claims.values()))
+        """Return all candidates and stated relations, in order of addition."""
+        return Extraction(
+            candidates=tuple(self.candidates.values()), stated_relations=tuple(self.stated_relations.values())
+        )
 
 
 @dataclass(slots=True)
@@ -163,9 +165,9 @@ class _Passage:
 class _ImportPlanner:
     """Collects the statements of each passage and of each entity page."""
 
-    def __init__(self, graph: GivenGraph, *, name: str, kind: NominationKind, stored_ids: Mapping[str, str]) -> None:
+    def __init__(self, graph: GivenGraph, *, name: str, kind: CandidateKind, stored_ids: Mapping[str, str]) -> None:
         self._name = name
-        self._kind: NominationKind = kind
+        self._kind: CandidateKind = kind
         self._stored_ids = stored_ids
         self._texts = {passage.id: passage for passage in graph.passages}
         self._types = {name_key(entity.name): entity.type for entity in reversed(graph.entities) if entity.type}
@@ -195,7 +197,7 @@ class _ImportPlanner:
         if entity.notes or (not found and (has_details or key not in self._targets)):
             page = self._page(entity.name)
             page.write(entity.description, *entity.notes)
-            self._nominate(page.statements, entity, about=True)
+            self._propose(page.statements, entity, about=True)
 
     def add_relation(self, relation: GivenRelation) -> None:
         """Add a relation to its passages, or to the page of its source entity."""
@@ -210,8 +212,8 @@ class _ImportPlanner:
         if not found:
             page = self._page(relation.source)
             page.write(relation_sentence(relation))
-            page.statements.nominate(relation.source, about=True)
-            self._claim(page.statements, relation)
+            page.statements.propose(relation.source, about=True)
+            self._stated_relation(page.statements, relation)
 
     def finish(self, read_chunks: Callable[[str], tuple[str, Sequence[Chunk]]]) -> ImportPlan:
         """Return the documents and annotations of all statements."""
@@ -225,7 +227,7 @@ class _ImportPlanner:
         return ImportPlan(
             documents=tuple(documents),
             annotations={
-                id: statements.to_extraction() for id, statements in annotations.items() if statements.nominations
+                id: statements.to_extraction() for id, statements in annotations.items() if statements.candidates
             },
             entities=len(self._entities),
             relations=self._relations,
@@ -249,18 +251,18 @@ class _ImportPlanner:
     def _page(self, name: str) -> _EntityPage:
         return self._pages.setdefault(name_key(name), _EntityPage(name, _Statements(self._kind)))
 
-    def _nominate(self, statements: _Statements, entity: GivenEntity, *, about: bool = False) -> None:
-        statements.nominate(entity.name, type=entity.type, description=entity.description, about=about)
+    def _propose(self, statements: _Statements, entity: GivenEntity, *, about: bool = False) -> None:
+        statements.propose(entity.name, type=entity.type, description=entity.description, about=about)
         key = name_key(entity.name)
         for alias in entity.aliases:
             if name_key(alias) not in ("", key):
                 reason = f"alias in {self._name}"
-                statements.nominate(alias, type=entity.type, about=about, alias_of=key, reason=reason)
+                statements.propose(alias, type=entity.type, about=about, alias_of=key, reason=reason)
 
-    def _claim(self, statements: _Statements, relation: GivenRelation) -> None:
+    def _stated_relation(self, statements: _Statements, relation: GivenRelation) -> None:
         for end in (relation.source, relation.target):
-            statements.nominate(end, type=self._types.get(name_key(end), ""))
-        statements.claim(relation)
+            statements.propose(end, type=self._types.get(name_key(end), ""))
+        statements.state(relation)
 
     def _annotate(
         self, passage: _Passage, title: str, chunks: Sequence[Chunk], *, into: dict[str, _Statements]
@@ -268,7 +270,7 @@ class _ImportPlanner:
         """
         Distribute the statements about a stored document among its chunks.
 
-        An entity is nominated in each chunk that mentions it, a relation is claimed in the first chunk that mentions
+        An entity is proposed in each chunk that mentions it, a relation is stated in the first chunk that mentions
         both ends. Without such a chunk the first chunk is used.
         """
         if not chunks:  # another process deleted the document
@@ -283,19 +285,19 @@ class _ImportPlanner:
             entity_keys = {name_key(name) for name in (entity.name, *entity.aliases)}
             ids = [id for id in mentioned if mentioned[id] & entity_keys] or [chunks[0].id]
             for id, copy in zip(ids, _describe_once(entity, len(ids)), strict=True):
-                self._nominate(into[id], copy)
+                self._propose(into[id], copy)
         for relation in passage.relations:
             ends = {name_key(relation.source), name_key(relation.target)}
             id = next((id for id in mentioned if ends <= mentioned[id]), chunks[0].id)
-            self._claim(into[id], relation)
+            self._stated_relation(into[id], relation)
 
     def _passage_document(self, passage: GivenPassage) -> Document:
         content = self._passages.get(passage.id, _Passage())
         statements = _Statements(self._kind, title=name_key(passage.title))
         for entity in content.entities:
-            self._nominate(statements, entity)
+            self._propose(statements, entity)
         for relation in content.relations:
-            self._claim(statements, relation)
+            self._stated_relation(statements, relation)
         return Document(
             source=f"{self._name}#{passage.id}",
             title=passage.title,

@@ -23,7 +23,18 @@ from weft.index.plan import describe_document
 from weft.index.progress import ReceiptBuilder, Step
 from weft.index.run import index_documents
 from weft.models.base import Embedder, Extractor
-from weft.records import Claim, Document, DocumentInfo, Extraction, Job, Nomination, PageLink, Receipt, Skipped, Turn
+from weft.records import (
+    Candidate,
+    Document,
+    DocumentInfo,
+    Extraction,
+    Job,
+    PageLink,
+    Receipt,
+    Skipped,
+    StatedRelation,
+    Turn,
+)
 from weft.store.base import Store
 from weft.text import analyzer, split
 from weft.text.ids import digest
@@ -111,8 +122,8 @@ def read_payload(payload: str, *, source: str) -> Document:
         values["links"] = tuple(PageLink(*item) for item in values.get("links", ()))
         values["turns"] = tuple(Turn(*item) for item in values.get("turns", ()))
         extraction = Extraction(
-            nominations=tuple(Nomination(**item) for item in given["nominations"]),
-            claims=tuple(Claim(**item) for item in given["claims"]),
+            candidates=tuple(Candidate(**item) for item in given["candidates"]),
+            stated_relations=tuple(StatedRelation(**item) for item in given["stated_relations"]),
         )
         return Document(**values, given=extraction)
     except (ValueError, TypeError, KeyError) as error:

@@ -14,8 +14,8 @@ def merge_given(document: Document, extractions: Sequence[Extraction]) -> list[E
     """
     Return the extractions with the document's ready-made graph added to the first chunk.
 
-    Extracted claims between two entities are dropped if the ready-made graph has a relation between them, because the
-    text may be generated from the graph. Raises `InputError` if the document has no chunk.
+    Extracted relations between two entities are dropped if the ready-made graph has a relation between them, because
+    the text may be generated from the graph. Raises `InputError` if the document has no chunk.
     """
     given = document.given
     if not extractions:
@@ -25,22 +25,28 @@ def merge_given(document: Document, extractions: Sequence[Extraction]) -> list[E
     if subject := _find_subject(given):
         names = {name_key(document.title), whole_key(document.title)}
         extractions = [_replace_title(extraction, names=names, subject=subject) for extraction in extractions]
-    strong = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
-    pairs = {frozenset((claim.source, claim.target)) for claim in given.claims}
+    strong = {candidate.key for candidate in given.candidates if candidate.kind in STRONG_KINDS}
+    pairs = {frozenset((stated.source, stated.target)) for stated in given.stated_relations}
     related = {pair for pair in pairs if pair <= strong}
     first, *rest = [
         replace(
-            extraction, claims=tuple(c for c in extraction.claims if frozenset((c.source, c.target)) not in related)
+            extraction,
+            stated_relations=tuple(
+                c for c in extraction.stated_relations if frozenset((c.source, c.target)) not in related
+            ),
         )
         for extraction in extractions
     ]
-    merged = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
+    merged = Extraction(
+        candidates=(*given.candidates, *first.candidates),
+        stated_relations=(*given.stated_relations, *first.stated_relations),
+    )
     return [merged, *rest]
 
 
 def _find_subject(given: Extraction) -> str:
     """Return the entity key of a record, such as the id of a paper; empty for other documents."""
-    records = (item for item in given.nominations if item.kind == "metadata" and item.about and not item.alias_of)
+    records = (item for item in given.candidates if item.kind == "metadata" and item.about and not item.alias_of)
     return next((item.key for item in records), "")
 
 
@@ -50,10 +56,13 @@ def _replace_title(extraction: Extraction, *, names: set[str], subject: str) -> 
     def resolve(key: str) -> str:
         return subject if key in names else key
 
-    nominations = (replace(item, alias_of=resolve(item.alias_of)) for item in extraction.nominations)
-    claims = (replace(claim, source=resolve(claim.source), target=resolve(claim.target)) for claim in extraction.claims)
+    candidates = (replace(item, alias_of=resolve(item.alias_of)) for item in extraction.candidates)
+    stated_relations = (
+        replace(stated, source=resolve(stated.source), target=resolve(stated.target))
+        for stated in extraction.stated_relations
+    )
     own = names | {subject}
     return Extraction(
-        nominations=tuple(item for item in nominations if item.key not in own and item.key != item.alias_of),
-        claims=tuple(claim for claim in claims if claim.source != claim.target),
+        candidates=tuple(item for item in candidates if item.key not in own and item.key != item.alias_of),
+        stated_relations=tuple(stated for stated in stated_relations if stated.source != stated.target),
     )

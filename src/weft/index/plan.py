@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, TypeVar
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.extract.links.page_reader import find_urls
-from weft.extract.mentions import nominated_mentions
+from weft.extract.mentions import proposed_mentions
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import preference
 from weft.index.merge_extractions import merge_given
@@ -60,7 +60,7 @@ class Plan:
     extractions: tuple[Extraction, ...]
     """One per chunk."""
     mentions: tuple[tuple[StatedMention, ...], ...]
-    """Mentions of the nominated names, one tuple per chunk."""
+    """Mentions of the proposed names, one tuple per chunk."""
     entity_texts: dict[tuple[str, str], str] = field(default_factory=dict)
     """Name with description, to be embedded, by chunk id and entity key."""
     facts: tuple[Fact, ...] = ()
@@ -230,14 +230,14 @@ def finish_plan(draft: Draft, reading: Reading, *, fact_reader: FactReader | Non
         is_new=draft.is_new,
         extractions=tuple(extractions),
         mentions=tuple(
-            nominated_mentions(chunk.text, extraction.nominations)
+            proposed_mentions(chunk.text, extraction.candidates)
             for chunk, extraction in zip(draft.chunks, extractions, strict=True)
         ),
         entity_texts={
             (chunk.id, item.key): name_text(item.name, item.description)
             for chunk, extraction in zip(draft.chunks, extractions, strict=True)
             # includes unchanged chunks: another extractor or graph may describe their entities differently
-            for item in sorted(extraction.nominations, key=preference, reverse=True)
+            for item in sorted(extraction.candidates, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
         facts=fact_reader(document, reading.facts) if fact_reader and reading.facts else draft.facts,

@@ -60,18 +60,18 @@ def mask_metadata(metadata: Metadata) -> Metadata:
 
 def mask_extraction(extraction: Extraction) -> Extraction:
     """Return names and relations without secrets. A name that contains one is left out with its relations."""
-    hidden = {item.key for item in extraction.nominations if find_secrets(item.name) or find_secrets(item.key)}
-    nominations = tuple(
+    hidden = {item.key for item in extraction.candidates if find_secrets(item.name) or find_secrets(item.key)}
+    candidates = tuple(
         replace(item, description=mask_secrets(item.description))
-        for item in extraction.nominations
+        for item in extraction.candidates
         if item.key not in hidden and item.alias_of not in hidden
     )
-    claims = tuple(
-        replace(claim, description=mask_secrets(claim.description))
-        for claim in extraction.claims
-        if claim.source not in hidden and claim.target not in hidden
+    stated_relations = tuple(
+        replace(stated, description=mask_secrets(stated.description))
+        for stated in extraction.stated_relations
+        if stated.source not in hidden and stated.target not in hidden
     )
-    return Extraction(nominations=nominations, claims=claims)
+    return Extraction(candidates=candidates, stated_relations=stated_relations)
 
 
 def mask_graph(graph: GivenGraph) -> GivenGraph:

@@ -20,9 +20,9 @@ class IndexedChunk:
     vector: Vector | None = None
     """Vector of the chunk. None without an embedder, or if the store already has the vector of this chunk id."""
     extraction: Extraction = field(default_factory=Extraction)
-    """Nominations and claims of the chunk."""
+    """Candidates and stated relations of the chunk."""
     mentions: tuple[StatedMention, ...] | None = None
-    """Mentions of the nominated names; None if they are not counted yet."""
+    """Mentions of the proposed names; None if they are not counted yet."""
     entity_vectors: Mapping[str, Vector] = field(default_factory=dict)
     """Vectors of the names that the chunk describes, by key. Vectors that the store already has are left out."""
 

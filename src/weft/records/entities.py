@@ -1,4 +1,4 @@
-"""Parts of the graph: nominations, claims, entities, mentions, relations."""
+"""Parts of the graph: candidates, stated relations, entities, mentions, relations."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-NominationKind: TypeAlias = Literal[
+CandidateKind: TypeAlias = Literal[
     "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
     "identifier", "term", "variant", "name", "page", "section", "label", "anchor",
 ]  # fmt: skip
 STRONG_KINDS: frozenset[str] = frozenset(
     {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name", "anchor"}
 )
-"""Kinds of which one nomination creates an entity. Other kinds need several documents."""
+"""Kinds of which one candidate creates an entity. Other kinds need several documents."""
 
 CODE_PREFIX = "code:"
 """
@@ -27,14 +27,14 @@ EXPORT_REASON = "exported under another name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nomination:
+class Candidate:
     """A name that a chunk proposes as an entity."""
 
     key: str
     """Normalised name (`extract.names.name_key`): equal keys are one entity."""
     name: str
     """As written."""
-    kind: NominationKind
+    kind: CandidateKind
     type: str = ""
     """`service`, `person`, `paper` …; empty if unknown."""
     description: str = ""
@@ -44,11 +44,11 @@ class Nomination:
     """Key of the main entity if this name is an alias; `reason` gives the evidence."""
     reason: str = ""
     extractor: str = ""
-    """Name of the extractor; empty for the rules. A leading `+` marks a nomination that the rules found too."""
+    """Name of the extractor; empty for the rules. A leading `+` marks a candidate that the rules found too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class StatedRelation:
     """A relation that a chunk states between two names, by their keys."""
 
     source: str
@@ -59,19 +59,19 @@ class Claim:
     description: str = ""
     """Sentence that states the relation."""
     extractor: str = ""
-    """Name of the extractor, as in a nomination."""
+    """Name of the extractor, as in a candidate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """Everything an extractor found in one chunk."""
 
-    nominations: tuple[Nomination, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    stated_relations: tuple[StatedRelation, ...] = ()
 
 
 class StatedMention(NamedTuple):
-    """Mentions of a name that the chunk nominates, in the text of the chunk."""
+    """Mentions of a name that the chunk proposes, in the text of the chunk."""
 
     key: str
     count: int  # type: ignore[assignment]
@@ -96,10 +96,10 @@ class Entity:
     mentions: int = 0
     """Total number of mentions."""
     chunks: int = 0
-    """Number of chunks that nominate and mention the entity. A chunk with two of its names counts twice."""
+    """Number of chunks that propose and mention the entity. A chunk with two of its names counts twice."""
     strong: bool = True
     """
-    True if a strong nomination (title, link, definition …) supports the entity.
+    True if a strong candidate (title, link, definition …) supports the entity.
 
     Only strong entities and facts can be seeds.
     """
@@ -111,7 +111,7 @@ class Known(NamedTuple):
     entity_id: str
     strong: bool
     chunks: int
-    """Number of chunks that nominate and mention the entity, under any name."""
+    """Number of chunks that propose and mention the entity, under any name."""
     defining_chunks: int
     """Number of defining chunks, counted up to a limit."""
     remembered: bool = False
@@ -126,7 +126,7 @@ class Mention(NamedTuple):
     count: int  # type: ignore[assignment]
     about: bool
     chunks: int = 0
-    """Number of chunks that nominate the entity by this name; the maximum over the names in the chunk."""
+    """Number of chunks that propose the entity by this name; the maximum over the names in the chunk."""
     strong: bool = True
     elsewhere: bool = True
     """True if other chunks may mention the entity too; set by `mentions_in`."""

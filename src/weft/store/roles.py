@@ -72,12 +72,12 @@ class GraphReader(Protocol):
         """
         Return the strongest `limit` mentions under each name of an entity: defining chunks first, then by count.
 
-        Chunks that nominate the name count. If there are few, others with its words are read (`shared.name_search`).
+        Chunks that propose the name count. If there are few, others with its words are read (`shared.name_search`).
         """
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         """
-        Return the mentions in these chunks, in no order: of names that they nominate, and of other entities that they
+        Return the mentions in these chunks, in no order: of names that they propose, and of other entities that they
         write like names. `elsewhere` is set, and
         `has_defining_chunk` for strong entities.
 
@@ -96,7 +96,7 @@ class GraphReader(Protocol):
         """
 
     def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
-        """Return the mentions in chunks that nominate the entities, and the results of `relations_of`, in one call."""
+        """Return the mentions in chunks that propose the entities, and the results of `relations_of`, in one call."""
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
@@ -118,7 +118,7 @@ class GraphReader(Protocol):
         """Return relations with their source sentence, source chunks and extractors."""
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the extractors that nominated each entity under any name: `rules`, `import` or a model, sorted."""
+        """Return the extractors that proposed each entity under any name: `rules`, `import` or a model, sorted."""
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         """Return a page of entities by key, starting after `key`; aliases are not listed separately."""

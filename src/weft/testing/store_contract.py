@@ -22,6 +22,7 @@ from weft.errors import SchemaMismatch
 from weft.records import (
     Batch,
     Calibration,
+    Candidate,
     Chunk,
     Curve,
     DocumentInfo,
@@ -29,7 +30,6 @@ from weft.records import (
     Filter,
     IndexedChunk,
     Metadata,
-    Nomination,
     Ranking,
     Scalar,
     StoredModel,
@@ -109,13 +109,13 @@ def keyword(store: StoreReader, text: str, where: Filter = EVERYTHING) -> list[s
     return found(store.search_keyword(query_terms(text), limit=9, where=where), store)
 
 
-def replace_nominations(batch: Batch) -> Batch:
-    """Return the batch with a nomination by each chunk: its first word."""
+def replace_candidates(batch: Batch) -> Batch:
+    """Return the batch with a candidate by each chunk: its first word."""
     items = []
     for item in batch.chunks:
         name = item.chunk.text.split()[0]
-        nomination = Nomination(key=name.lower(), name=name, kind="given", about=True)
-        items.append(replace(item, extraction=Extraction(nominations=(nomination,))))
+        candidate = Candidate(key=name.lower(), name=name, kind="given", about=True)
+        items.append(replace(item, extraction=Extraction(candidates=(candidate,))))
     return replace(batch, chunks=tuple(items))
 
 
@@ -156,7 +156,7 @@ class StoreContract:
 
     def test_the_last_of_two_versions_in_one_write_counts(self, store: Store, database: Database) -> None:
         """Chunks of the first one were never seen by a reader."""
-        first, last = (replace_nominations(make_batch("a", [text])) for text in ("Paris is here", "Lyon is there"))
+        first, last = (replace_candidates(make_batch("a", [text])) for text in ("Paris is here", "Lyon is there"))
         store.write(first, make_batch("b", ["nothing"]), last)
 
         assert [chunk.text for chunk in store.find_chunks(last.document.id)] == ["Lyon is there"]

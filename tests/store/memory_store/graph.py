@@ -26,15 +26,15 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import (
     BrokenLink,
+    Candidate,
     Census,
-    Claim,
     Entity,
     IndexedChunk,
     Known,
     Links,
     Mention,
-    Nomination,
     Relation,
+    StatedRelation,
     Vector,
 )
 from weft.store.shared.co_occurrences import MAX_COUNTED_CHUNKS, Shared, weigh_shared
@@ -59,15 +59,15 @@ class _Derived:
     """Graph derived from all documents and edits."""
 
     resolutions: dict[str, Resolution] = field(default_factory=dict)
-    nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
+    candidates: dict[str, list[Candidate]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """Mentions by key and chunk id. The entity id belongs to the key itself; aliases are not resolved."""
     sentences: dict[tuple[str, str], int] = field(default_factory=dict)
     """Bits of the sentences of these mentions."""
-    claims: dict[tuple[str, str, str], dict[str, list[Claim]]] = field(
+    stated_relations: dict[tuple[str, str, str], dict[str, list[StatedRelation]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
-    """Claims by (source, target, type), then by chunk id."""
+    """Stated relations by (source, target, type), then by chunk id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class _Source:
 
     chunk_id: str
     ends: tuple[str, str]
-    claim: Claim | None = None
+    stated: StatedRelation | None = None
 
     @property
     def weight(self) -> float:
-        return self.claim.weight if self.claim else 1.0
+        return self.stated.weight if self.stated else 1.0
 
 
 class MemoryGraph:
@@ -257,29 +257,32 @@ class MemoryGraph:
     def _weights(self) -> Iterator[tuple[tuple[str, str, str], float]]:
         """Yield the relations between keys: (source key, target key, type) and the weight."""
         known = self._derived.resolutions
-        for pair, claims in self._derived.claims.items():
+        for pair, stated_relations in self._derived.stated_relations.items():
             if pair[0] in known and pair[1] in known:
-                yield pair, max(claim.weight for by_chunk in claims.values() for claim in by_chunk)
+                yield (
+                    pair,
+                    max(stated.weight for by_chunk in stated_relations.values() for stated in by_chunk),
+                )
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []
         for relation in relations:
             sources = [
                 source
-                for (start, end, type), by_chunk in sorted(self._derived.claims.items())
+                for (start, end, type), by_chunk in sorted(self._derived.stated_relations.items())
                 if type == relation.type
                 if self._resolves_to(start, relation.source_id) and self._resolves_to(end, relation.target_id)
-                for source in _strongest_claims(by_chunk, ends=(start, end))
+                for source in _strongest_stated_relations(by_chunk, ends=(start, end))
             ]
             sources += self._derived_sources(relation) if relation.type in DERIVED_TYPES else []
             sources.sort(key=lambda source: (-source.weight, source.chunk_id))
-            stated = (source.claim.description for source in sources if source.claim and source.claim.description)
+            stated = (source.stated.description for source in sources if source.stated and source.stated.description)
             description = next(stated, "")
             if not description and sources and relation.type in DERIVED_TYPES:
                 first = sources[0]
                 description = find_sentence(self._chunks[first.chunk_id].chunk.text, first.ends)
             chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
-            found_by = extractor_names(source.claim.extractor if source.claim else None for source in sources)
+            found_by = extractor_names(source.stated.extractor if source.stated else None for source in sources)
             described.append(relation._replace(description=description, chunks=chunks, extractors=found_by))
         return described
 
@@ -287,7 +290,7 @@ class MemoryGraph:
         labels: dict[str, list[str]] = {id: [] for id in entity_ids}
         for key in self._derived.resolutions:
             if (id := entity_id(self._name, self._target(key))) in labels:
-                labels[id] += (nomination.extractor for nomination in self._derived.nominations[key])
+                labels[id] += (candidate.extractor for candidate in self._derived.candidates[key])
         return {id: extractor_names(found) for id, found in labels.items() if found}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
@@ -304,7 +307,7 @@ class MemoryGraph:
 
     def count(self) -> tuple[int, int]:
         known = self._derived.resolutions
-        pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
+        pairs = [pair for pair in self._derived.stated_relations if pair[0] in known and pair[1] in known]
         return len(known), len(pairs)
 
     def _derived_sources(self, relation: Relation) -> list[_Source]:
@@ -331,12 +334,12 @@ class MemoryGraph:
         typed = {
             (n.type, self._target(key))
             for key in known
-            for n in self._derived.nominations[key]
+            for n in self._derived.candidates[key]
             if n.type and not n.alias_of
         }
         stated = {
             (type, self._target(source), self._target(target))
-            for source, target, type in self._derived.claims
+            for source, target, type in self._derived.stated_relations
             if source in known and target in known
         }
         relations = Counter(type for type, source, target in stated if source != target)
@@ -353,7 +356,7 @@ class MemoryGraph:
             (id, n.key): name_text(n.name, n.description)
             for id, item in sorted(self._chunks.items())
             for n in sorted(
-                item.extraction.nominations, key=preference, reverse=True
+                item.extraction.candidates, key=preference, reverse=True
             )  # the last one is the best and overwrites the others
             if n.description and vote(n.kind) == 2 and (model, id, n.key) not in self._all_vectors
         }
@@ -403,7 +406,7 @@ class MemoryGraph:
         return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
 
     def _stated(self, key: str, *, limit: int) -> list[Mention]:
-        """Return the strongest mentions of a name in chunks that nominate it."""
+        """Return the strongest mentions of a name in chunks that propose it."""
         mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
         return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
 
@@ -433,7 +436,7 @@ class MemoryGraph:
 
     def _entity(self, key: str) -> Entity:
         derived = self._derived
-        mine = sorted(derived.nominations[key], key=lambda n: (KIND_RANKS[n.kind], n.name))
+        mine = sorted(derived.candidates[key], key=lambda n: (KIND_RANKS[n.kind], n.name))
         renamed = self._renamed(key)
         group = [other for other in derived.resolutions if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
@@ -458,16 +461,18 @@ class MemoryGraph:
         )
 
     def _spelling(self, key: str) -> str:
-        names = sorted((KIND_RANKS[n.kind], n.name) for n in self._derived.nominations[key])
+        names = sorted((KIND_RANKS[n.kind], n.name) for n in self._derived.candidates[key])
         return names[0][1] if names else next(iter(self._renamed(key)), key)
 
     def _renamed(self, key: str) -> list[str]:
         return sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
 
 
-def _strongest_claims(by_chunk: Mapping[str, Sequence[Claim]], *, ends: tuple[str, str]) -> list[_Source]:
-    """Return the claims of largest weight between two keys; ties go to the smaller chunk id."""
-    sources = [_Source(id, ends, claim) for id, claims in by_chunk.items() for claim in claims]
+def _strongest_stated_relations(
+    by_chunk: Mapping[str, Sequence[StatedRelation]], *, ends: tuple[str, str]
+) -> list[_Source]:
+    """Return the stated relations of largest weight between two keys; ties go to the smaller chunk id."""
+    sources = [_Source(id, ends, stated) for id, stated_relations in by_chunk.items() for stated in stated_relations]
     return sorted(sources, key=lambda source: (-source.weight, source.chunk_id))[:MAX_SUPPORTING_CHUNKS]
 
 
@@ -476,20 +481,25 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
     documents: dict[str, set[str]] = defaultdict(set)
     links = resolve_links(chunks)
     for id, item in chunks.items():
-        for nomination in (*item.extraction.nominations, *links.aliases[id]):
-            derived.nominations[nomination.key].append(nomination)
-            if vote(nomination.kind) == 1:
-                documents[nomination.key].add(item.chunk.document_id)
-    keys = set(derived.nominations) | {end for kind, *ends in edits if kind != "rename" for end in ends}
+        for candidate in (*item.extraction.candidates, *links.aliases[id]):
+            derived.candidates[candidate.key].append(candidate)
+            if vote(candidate.kind) == 1:
+                documents[candidate.key].add(item.chunk.document_id)
+    keys = set(derived.candidates) | {end for kind, *ends in edits if kind != "rename" for end in ends}
     own: set[str] = set()
     begun: dict[str, set[str]] = defaultdict(set)
-    for key, mine in derived.nominations.items():
+    for key, mine in derived.candidates.items():
         for word in first_words([key]) if any(n.kind in OWN_KINDS and not n.alias_of for n in mine) else ():
             begun[word].add(key)
     groups: dict[str, dict[str, Resolution]] = defaultdict(dict)
-    linked = {end for claims in links.claims.values() for claim in claims for end in (claim.source, claim.target)}
+    linked = {
+        end
+        for stated_relations in links.stated_relations.values()
+        for stated in stated_relations
+        for end in (stated.source, stated.target)
+    }
     for key in keys:
-        mine = derived.nominations[key]
+        mine = derived.candidates[key]
         if is_page_key(key):
             if key in linked:
                 derived.resolutions[key] = Resolution(exists=True, strong=True, same_as=key)
@@ -509,12 +519,12 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         joined = join_spellings(group, own=own, edits=edits)
         derived.resolutions |= {key: resolution for key, resolution in joined.items() if resolution.exists}
     for id, item in chunks.items():
-        names = {n.key for n in item.extraction.nominations}
-        about = {n.key for n in item.extraction.nominations if n.about}
+        names = {n.key for n in item.extraction.candidates}
+        about = {n.key for n in item.extraction.candidates if n.about}
         for key, count, is_about, sentences in find_mentions(item.chunk.text, names=names, about=about):
             if key in derived.resolutions:
                 derived.mentions[key, id] = Mention(entity_id(namespace, key), id, count, about=is_about)
                 derived.sentences[key, id] = sentences
-        for claim in (*item.extraction.claims, *links.claims[id]):
-            derived.claims[claim.source, claim.target, claim.type][id].append(claim)
+        for stated in (*item.extraction.stated_relations, *links.stated_relations[id]):
+            derived.stated_relations[stated.source, stated.target, stated.type][id].append(stated)
     return derived

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weft.extract.links.page_keys import is_link_key, read_link_key
 from weft.extract.links.resolution import MAX_CANDIDATES, PageRow, common_folder, leads_outside
-from weft.records import BrokenLink, Claim, IndexedChunk, Nomination
+from weft.records import BrokenLink, Candidate, IndexedChunk, StatedRelation
 from weft.store.shared.page_links import LinkRow, LinkStatements, derive_statements, locate_broken, origin_of
 
 
@@ -16,8 +16,8 @@ from weft.store.shared.page_links import LinkRow, LinkStatements, derive_stateme
 class ResolvedLinks:
     """Statements that follow from links, by chunk id."""
 
-    claims: dict[str, list[Claim]] = field(default_factory=lambda: defaultdict(list))
-    aliases: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
+    stated_relations: dict[str, list[StatedRelation]] = field(default_factory=lambda: defaultdict(list))
+    aliases: dict[str, list[Candidate]] = field(default_factory=lambda: defaultdict(list))
     by_link: dict[tuple[str, str], LinkStatements] = field(default_factory=dict)
     """By chunk id and key of the link."""
 
@@ -26,7 +26,7 @@ class MemoryPages:
     """Pages of all chunks (`PageLookup`)."""
 
     def __init__(self, chunks: Mapping[str, IndexedChunk]) -> None:
-        every = [item for chunk in chunks.values() for item in chunk.extraction.nominations]
+        every = [item for chunk in chunks.values() for item in chunk.extraction.candidates]
         self._rows = sorted({PageRow(item.key, item.alias_of) for item in every if item.kind == "page"})
         self._sections = {item.key for item in every if item.kind == "section"}
         self._titled: dict[str, set[str]] = defaultdict(set)
@@ -56,20 +56,20 @@ class MemoryPages:
 def read_links(item: IndexedChunk) -> list[LinkRow]:
     """Return the links that a chunk states."""
     labels: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for nomination in item.extraction.nominations:
-        if nomination.kind == "label":
-            labels[nomination.alias_of].add((nomination.key, nomination.name))
+    for candidate in item.extraction.candidates:
+        if candidate.kind == "label":
+            labels[candidate.alias_of].add((candidate.key, candidate.name))
     return [
         LinkRow(
-            claim.source,
-            claim.target,
-            claim.weight,
-            claim.description,
-            claim.extractor,
-            tuple(sorted(labels[claim.target])),
+            stated.source,
+            stated.target,
+            stated.weight,
+            stated.description,
+            stated.extractor,
+            tuple(sorted(labels[stated.target])),
         )
-        for claim in item.extraction.claims
-        if is_link_key(claim.target)
+        for stated in item.extraction.stated_relations
+        if is_link_key(stated.target)
     ]
 
 
@@ -103,6 +103,6 @@ def resolve_links(chunks: Mapping[str, IndexedChunk]) -> ResolvedLinks:
         for row in some:
             statements = derived.get(row, LinkStatements())
             found.by_link[id, row.target] = statements
-            found.claims[id] += statements.claims
+            found.stated_relations[id] += statements.stated_relations
             found.aliases[id] += statements.aliases
     return found

@@ -195,7 +195,7 @@ class MemoryAnnotations:
         }
         others = {(by, id): extraction for (by, id), extraction in content.annotations.items() if by != origin}
         content.annotations = others | {(origin, id): extraction for id, extraction in after.items()}
-        own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
+        own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.candidates if n.description}
         content.keep_entity_vectors(lambda _, id, key: id not in changed or (id, key) in own)
         content.generation += bool(changed)
         if vectors and (active := content.active()):
@@ -313,8 +313,8 @@ class MemoryStore:
         return replace(
             item,
             extraction=Extraction(
-                nominations=tuple(n for extraction in every for n in extraction.nominations),
-                claims=tuple(claim for extraction in every for claim in extraction.claims),
+                candidates=tuple(n for extraction in every for n in extraction.candidates),
+                stated_relations=tuple(stated for extraction in every for stated in extraction.stated_relations),
             ),
         )
 
@@ -343,7 +343,7 @@ class MemoryStore:
             content.chunks[chunk_id] = item
             if item.vector is not None:
                 content.vectors[batch.model, chunk_id] = round_to_half(item.vector)
-            described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
+            described = {n.key for n in self._annotated(item).extraction.candidates if n.description}
             content.keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
             content.entity_vectors |= {
                 (batch.model, chunk_id, key): round_to_twelve(vector) for key, vector in item.entity_vectors.items()
@@ -431,7 +431,7 @@ class MemoryStore:
         """Return a chunk with its vectors, as written."""
         content = self._content
         item = replace(content.chunks[id], extraction=deduplicated(content.chunks[id].extraction))
-        described = sorted({n.key for n in item.extraction.nominations if n.description})
+        described = sorted({n.key for n in item.extraction.candidates if n.description})
         stored = content.entity_vectors
         names = {key: stored[model, id, key] for key in described if (model, id, key) in stored}
         return replace(item, vector=content.vectors.get((model, id)), entity_vectors=names)

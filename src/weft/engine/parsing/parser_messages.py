@@ -8,7 +8,7 @@ most `CHUNKS_PER_MESSAGE` chunks, so that decoding it does not delay other threa
     ["log", logger, level, text]            at any time
     ["loaded", characters]                  before a document is split
     ["document", info, is_plan, facts, payload]
-    ["chunks", [[chunk, terms, nominations, claims, mentions, entity_texts], …]]
+    ["chunks", [[chunk, terms, candidates, stated_relations, mentions, entity_texts], …]]
     ["end"]                                 the document is complete
     ["skipped", [source, reason, detail]]
     ["error", message, hint]                an `InputError` of the caller
@@ -31,7 +31,17 @@ from weft.config import LoadOptions, MemoryOptions, Settings, SplitOptions
 from weft.index.job_queue import read_payload, write_payload
 from weft.index.plan import Draft, Plan, Prepared, indexed_texts
 from weft.models.base import Extractor
-from weft.records import Chunk, Claim, DocumentInfo, Extraction, Fact, Metadata, Nomination, Skipped, StatedMention
+from weft.records import (
+    Candidate,
+    Chunk,
+    DocumentInfo,
+    Extraction,
+    Fact,
+    Metadata,
+    Skipped,
+    StatedMention,
+    StatedRelation,
+)
 
 MAX_OUTPUT_BYTES = 512 * 1024 * 1024
 """All messages of one document. A text of 50 MB, the largest accepted one, gives about 400 MB."""
@@ -174,7 +184,7 @@ class _Rows(Generic[T]):
         return made
 
 
-_CHUNKS, _NOMINATIONS, _CLAIMS = _Rows(Chunk), _Rows(Nomination), _Rows(Claim)
+_CHUNKS, _CANDIDATES, _STATED_RELATIONS = _Rows(Chunk), _Rows(Candidate), _Rows(StatedRelation)
 _FACTS, _INFOS, _SKIPPED = _Rows(Fact), _Rows(DocumentInfo), _Rows(Skipped)
 
 
@@ -217,8 +227,8 @@ def _chunk_rows(prepared: Prepared) -> list[Message]:
         [
             row,
             terms,
-            _NOMINATIONS.to_rows(extraction.nominations),
-            _CLAIMS.to_rows(extraction.claims),
+            _CANDIDATES.to_rows(extraction.candidates),
+            _STATED_RELATIONS.to_rows(extraction.stated_relations),
             found,
             entity_texts.get(chunk.id, []),
         ]
@@ -243,13 +253,14 @@ class PreparedReader:
 
     def add(self, message: Message) -> None:
         """Add a message with chunks."""
-        for row, terms, nominations, claims, mentions, entity_texts in message[1]:
+        for row, terms, candidates, stated_relations, mentions, entity_texts in message[1]:
             chunk = _CHUNKS.from_rows([row], heading=tuple)[0]
             self._chunks.append(chunk)
             self._terms.append(Counter(terms))
             self._extractions.append(
                 Extraction(
-                    nominations=tuple(_NOMINATIONS.from_rows(nominations)), claims=tuple(_CLAIMS.from_rows(claims))
+                    candidates=tuple(_CANDIDATES.from_rows(candidates)),
+                    stated_relations=tuple(_STATED_RELATIONS.from_rows(stated_relations)),
                 )
             )
             self._mentions.append(tuple(starmap(StatedMention, mentions)))

@@ -3,7 +3,7 @@ Extraction of entities and relations from parsed source code.
 
 | module | subject |
 | --- | --- |
-| `reader` | the entry point: document and chunks to nominations and claims |
+| `reader` | the entry point: document and chunks to candidates and stated relations |
 | `code_keys` | keys of code entities, and their names in a question |
 | `imports` | imports of a file, by language |
 | `scopes` | resolution of the names in a scope |

@@ -21,7 +21,7 @@ from weft.extract.code.imports import Import, read_imports
 from weft.extract.code.public_names import PUBLIC_REASON, public_names, read_all
 from weft.extract.code.scopes import GLOBAL_NAMES, Scopes
 from weft.extract.sentences import shorten
-from weft.records import EXPORT_REASON, Chunk, Claim, Document, Extraction, Nomination
+from weft.records import EXPORT_REASON, Candidate, Chunk, Document, Extraction, StatedRelation
 from weft.text.code.module_names import module_name
 from weft.text.code.project_paths import PATHS
 from weft.text.code.syntax import MODULE_SCOPE, Definition, Syntax, has_parser, read_syntax
@@ -75,45 +75,45 @@ class _Reader:
             syntax, module=self._module, is_package=is_package, exported=self._exported, paths=_paths(document)
         )
         self._scopes = Scopes(syntax, module=self._module, is_package=is_package, imports=self._imports)
-        self._nominations: list[dict[tuple[str, str], Nomination]] = [{} for _ in chunks]
-        self._claims: list[dict[tuple[str, str, str], Claim]] = [{} for _ in chunks]
+        self._candidates: list[dict[tuple[str, str], Candidate]] = [{} for _ in chunks]
+        self._stated_relations: list[dict[tuple[str, str, str], StatedRelation]] = [{} for _ in chunks]
         self._docs = {item.scope: item.line for item in reversed(syntax.captures) if item.kind == "doc"}
 
     def read(self) -> list[Extraction]:
         """Return the extractions of the chunks."""
         if self._module:
             description = self._doc_line(self._docs[MODULE_SCOPE]) if MODULE_SCOPE in self._docs else ""
-            self._nominate(0, self._module, "module", description)
+            self._propose(0, self._module, "module", description)
             self._alias(0, self._short_module(), self._module, ALIAS_REASON)
             if self._syntax.grammar in GLOBAL_NAMES:  # the path of a header below an include path
                 for suffix in _suffixes(self._module):
                     self._alias(0, suffix, self._module, ALIAS_REASON)
         for index, definition in enumerate(self._syntax.definitions):
             if self._scopes.qualified[index] and definition.kind != "namespace" and not definition.is_continued:
-                self._nominate_definition(index, definition)
+                self._propose_definition(index, definition)
         for item in self._imports:
             if item.is_exported and item.name:
                 exported = f"{self._module}.{item.name}"
                 self._alias(self._chunk_at(item.line), exported, item.target, EXPORT_REASON)
-            self._nominate_package(item)
+            self._propose_package(item)
         self._read_default_exports()
         for relation in find_relations(
             self._syntax, self._scopes, self._imports, module=self._module, source=self._source
         ):
-            self._claim(relation.source, relation.target, relation.type, relation.line)
+            self._stated_relation(relation.source, relation.target, relation.type, relation.line)
         return [
-            Extraction(nominations=tuple(nominations.values()), claims=tuple(claims.values()))
-            for nominations, claims in zip(self._nominations, self._claims, strict=True)
+            Extraction(candidates=tuple(candidates.values()), stated_relations=tuple(stated_relations.values()))
+            for candidates, stated_relations in zip(self._candidates, self._stated_relations, strict=True)
         ]
 
-    def _nominate_definition(self, index: int, definition: Definition) -> None:
+    def _propose_definition(self, index: int, definition: Definition) -> None:
         name = self._scopes.qualified[index]
         type = "method" if definition.kind == "method" else definition.kind
         first = self._chunk_at(definition.line)
         last = self._chunk_at(definition.last_line) if definition.kind != "class" else first
         description = self._describe(index, definition)
         for chunk in range(first, last + 1):
-            self._nominate(chunk, name, type, description if chunk == first else "")
+            self._propose(chunk, name, type, description if chunk == first else "")
         path = ".".join(definition.path)
         for short in dict.fromkeys((path, definition.name)):
             if not (short.startswith("__") and short.endswith("__")):
@@ -124,17 +124,17 @@ class _Reader:
             ):
                 self._alias(first, public, name, PUBLIC_REASON)
 
-    def _nominate_package(self, item: Import) -> None:
+    def _propose_package(self, item: Import) -> None:
         """
-        Nominate the imported Python package of others, such as `requests`, as a link does.
+        Propose the imported Python package of others, such as `requests`, as a link does.
 
         So it is an entity without a definition. If the corpus has a module of this name, the module is meant.
         """
         root = item.module.partition(".")[0]
         if self._syntax.grammar == "python" and root and root != self._module.partition(".")[0]:
-            nomination = Nomination(key=code_key(root), name=root, kind="link", type="module")
-            self._nominations[self._chunk_at(item.line)].setdefault((nomination.key, root), nomination)
-            self._claim(self._module, root, "imports", item.line)
+            candidate = Candidate(key=code_key(root), name=root, kind="link", type="module")
+            self._candidates[self._chunk_at(item.line)].setdefault((candidate.key, root), candidate)
+            self._stated_relation(self._module, root, "imports", item.line)
 
     def _describe(self, index: int, definition: Definition) -> str:
         """Return the first line of the docstring or of the comment above a definition, else the definition's line."""
@@ -168,31 +168,31 @@ class _Reader:
         """Return the index of the chunk with a line."""
         return max(0, bisect_right(self._starts, line) - 1)
 
-    def _nominate(self, chunk: int, name: str, type: str, description: str) -> None:
+    def _propose(self, chunk: int, name: str, type: str, description: str) -> None:
         if len(name) > MAX_KEY_CHARACTERS:
             return
         key = code_key(name)
-        nomination = Nomination(
+        candidate = Candidate(
             key=key, name=name, kind="definition", type=type, description=shorten(description), about=True
         )
-        self._nominations[chunk].setdefault((key, name), nomination)
+        self._candidates[chunk].setdefault((key, name), candidate)
 
     def _alias(self, chunk: int, short: str, name: str, reason: str) -> None:
         if short and short != name and len(short) <= MAX_KEY_CHARACTERS >= len(name):
             key = code_key(short)
-            self._nominations[chunk].setdefault(
+            self._candidates[chunk].setdefault(
                 (key, name),
-                Nomination(key=key, name=short, kind="abbreviation", alias_of=code_key(name), reason=reason),
+                Candidate(key=key, name=short, kind="abbreviation", alias_of=code_key(name), reason=reason),
             )
 
-    def _claim(self, source: str, target: str, type: str, line: int) -> None:
+    def _stated_relation(self, source: str, target: str, type: str, line: int) -> None:
         if max(len(source), len(target)) > MAX_KEY_CHARACTERS or source == target:
             return
-        claim = Claim(
+        stated = StatedRelation(
             source=code_key(source),
             target=code_key(target),
             type=type,
             weight=WEIGHTS[type],
             description=shorten(self._lines[line - 1].strip()),
         )
-        self._claims[self._chunk_at(line)].setdefault((source, target, type), claim)
+        self._stated_relations[self._chunk_at(line)].setdefault((source, target, type), stated)

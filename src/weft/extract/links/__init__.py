@@ -1,8 +1,8 @@
 """
 Links between pages, from the markup of a document to keys that a store resolves.
 
-    text ─find_links→ Link ─link_key→ claim `page → !target`            (extraction, one document)
-    claims, pages ─resolve→ claims `page → page`, aliases of pages      (store, in the transaction of a write)
+    text ─find_links→ Link ─link_key→ relation `page → !target`               (extraction, one document)
+    relations, pages ─resolve→ relations `page → page`, aliases of pages      (store, in the transaction of a write)
 
 | module | subject |
 | --- | --- |
@@ -14,5 +14,5 @@ Links between pages, from the markup of a document to keys that a store resolves
 | `anchors` | headings and explicit ids that links may point to |
 | `anchor_text` | labels of links that are names of their targets |
 | `resolution` | the page that a link key leads to |
-| `page_reader` | nominations and claims of one document |
+| `page_reader` | candidates and stated relations of one document |
 """

@@ -11,7 +11,7 @@ Paths are stored from their last part to the first: a prefix of the key is then 
 | `/#pods/concepts/docs/|pods.md#limits` | the section `Limits` of that page |
 | `/@pod-label/|pods.md` | a label on that page (`.. _pod-label:`) |
 | `/@debug/setting/|pods.md` | a name that the page defines (`.. setting:: DEBUG`) |
-| `/=pod` | the title `Pods`; each page with this title nominates it |
+| `/=pod` | the title `Pods`; each page with this title proposes it |
 | `!pods/concepts/|a#limit` | a link to `/concepts/pods/#limits` |
 
 The letter of a link key is its kind, which determines the resolution of its path.
@@ -42,7 +42,7 @@ LinkKind: TypeAlias = Literal["r", "a", "x", "w", "l", "n"]
 LINKS_TO = "links_to"
 DESCRIBES = "describes"
 RESOLVED = "@"
-"""First character of the origin of resolved claims and aliases; the key of the link follows."""
+"""First character of the origin of resolved relations and aliases; the key of the link follows."""
 MAX_PARTS = 24
 """Parts of a path; of a longer path the last ones are kept."""
 MAX_PART_CHARACTERS = 80
@@ -230,7 +230,7 @@ def file_of_page(key: str) -> str:
 
 
 def link_key(link: LinkKey) -> str:
-    """Return the key of a link, as it is stored in the claim."""
+    """Return the key of a link, as it is stored in the stated relation."""
     path = _join_path(link.parts)
     anchor = f"#{link.anchor}" if link.anchor else ""
     return f"!{path}|{link.kind}{anchor}" + (f"={link.name}" if 0 < len(link.name) <= MAX_FALLBACK_CHARACTERS else "")

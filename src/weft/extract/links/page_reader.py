@@ -1,9 +1,9 @@
 """
-Nominations and claims of a page: its paths, title, sections, labels and links.
+Candidates and stated relations of a page: its paths, title, sections, labels and links.
 
     docs/pods.md, title "Pods"       first chunk: page `/pods/docs/|pods.md` describes `pod`, title `/=pod`
     ## Limits                        its chunks: section `/#pods/docs/|pods.md#limits`
-    See [the API](../api.md).        its chunk: claim page → `!api/../|r`
+    See [the API](../api.md).        its chunk: stated relation page → `!api/../|r`
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from weft.extract.names import name_key
 from weft.extract.sentences import sentence_around, shorten, strip_markup
 from weft.extract.statements import LINK_WEIGHT
 from weft.extract.subjects import Topic
-from weft.records import Chunk, Claim, Document, Nomination
+from weft.records import Candidate, Chunk, Document, StatedRelation
 from weft.text.links import link_label, link_page, link_target
 from weft.text.markdown.blocks import parse
 
@@ -58,7 +58,7 @@ MAX_REDIRECTS = 30
 MAX_URLS = 50
 """Addresses on other hosts that are kept of one page."""
 MAX_CHUNK_SECTIONS = 40
-"""Sections nominated by one chunk."""
+"""Sections proposed by one chunk."""
 
 _READERS: dict[str, Callable[[str], list[Link]]] = {
     ".org": find_org_links,
@@ -74,20 +74,20 @@ _POST = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(.{1,120})")
 
 @dataclass(slots=True)
 class Statements:
-    """Nominations and claims of one chunk that concern pages."""
+    """Candidates and stated relations of one chunk that concern pages."""
 
-    nominations: dict[tuple[str, str], Nomination] = field(default_factory=dict)
+    candidates: dict[tuple[str, str], Candidate] = field(default_factory=dict)
     """By key and kind; the first one counts."""
-    claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    stated_relations: dict[tuple[str, str], StatedRelation] = field(default_factory=dict)
     """By target and type; the first one counts."""
 
-    def nominate(self, nomination: Nomination) -> None:
-        """Add a nomination."""
-        self.nominations.setdefault((nomination.key, nomination.kind), nomination)
+    def propose(self, candidate: Candidate) -> None:
+        """Add a candidate."""
+        self.candidates.setdefault((candidate.key, candidate.kind), candidate)
 
-    def claim(self, claim: Claim) -> None:
-        """Add a claim of the page."""
-        self.claims.setdefault((claim.target, claim.type), claim)
+    def state(self, stated: StatedRelation) -> None:
+        """Add a stated relation of the page."""
+        self.stated_relations.setdefault((stated.target, stated.type), stated)
 
 
 def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> list[Statements]:
@@ -99,9 +99,9 @@ def read_page(document: Document, chunks: Sequence[Chunk], *, topic: Topic) -> l
     suffix = _suffix(document)
     title = strip_markup(document.title[:200]).strip() or file_name(document.source)
     anchors = find_anchors(document.text, suffix=suffix) if suffix not in _PLAIN_SUFFIXES else []
-    _nominate_page(found[0], document, page=page, title=title, topic=topic)
+    _propose_page(found[0], document, page=page, title=title, topic=topic)
     targets = target_anchors(document, anchors)
-    _nominate_sections(found, document, chunks, [*anchors, *targets], page=page, title=title)
+    _propose_sections(found, document, chunks, [*anchors, *targets], page=page, title=title)
     places = _Places(chunks)
     own = {link.address for link in document.links if link.kind == TARGET}
     for link in _links(document, suffix=suffix):
@@ -234,45 +234,51 @@ def _add_link(statements: Statements, link: Link, target: LinkKey, *, page: str)
     key = link_key(target)
     label = link_label(link.address) if link.is_wiki else link.label
     description = shorten(link.sentence or sentence_around(link.block, link.offset, label))
-    statements.claim(Claim(source=page, target=key, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
+    statements.state(
+        StatedRelation(source=page, target=key, type=LINKS_TO, weight=LINK_WEIGHT, description=description)
+    )
     is_own_name = link.is_wiki and "|" not in link.address  # the file name, which is a name of its page already
     is_name = not (target.anchor or target.kind in "ln" or is_own_name)
     name = read_label(label, target=target.parts) if is_name else ""
     if name and name_key(name):
-        statements.nominate(Nomination(key=name_key(name), name=name, kind="label", alias_of=key))
+        statements.propose(Candidate(key=name_key(name), name=name, kind="label", alias_of=key))
 
 
 def _add_code_reference(statements: Statements, link: Link, name: str, *, subject: str) -> None:
     """
-    Claim a link from the subject of a page to a definition.
+    State a link from the subject of a page to a definition.
 
     It becomes a relation if the corpus has exactly one definition of this name. A name of another library is no broken
     link.
     """
     description = shorten(sentence_around(link.block, link.offset, link.label))
     target = code_key(name)
-    statements.claim(Claim(source=subject, target=target, type=LINKS_TO, weight=LINK_WEIGHT, description=description))
+    statements.state(
+        StatedRelation(source=subject, target=target, type=LINKS_TO, weight=LINK_WEIGHT, description=description)
+    )
 
 
 # ── the page itself ─────────────────────────────────────────────────────────────────────────────
 
 
-def _nominate_page(first: Statements, document: Document, *, page: str, title: str, topic: Topic) -> None:
-    first.nominate(Nomination(key=page, name=title, kind="page", type=topic.type, about=True, alias_of=topic.key))
+def _propose_page(first: Statements, document: Document, *, page: str, title: str, topic: Topic) -> None:
+    first.propose(Candidate(key=page, name=title, kind="page", type=topic.type, about=True, alias_of=topic.key))
     if topic.key:
-        first.nominate(Nomination(key=title_key(topic.key), name=title, kind="page", alias_of=page))
+        first.propose(Candidate(key=title_key(topic.key), name=title, kind="page", alias_of=page))
         description = f"{title} ({document.source})"
-        first.claim(
-            Claim(source=page, target=topic.key, type=DESCRIBES, weight=LINK_WEIGHT, description=shorten(description))
+        first.state(
+            StatedRelation(
+                source=page, target=topic.key, type=DESCRIBES, weight=LINK_WEIGHT, description=shorten(description)
+            )
         )
     for link in document.links:
         if link.kind == TARGET and link.address.startswith("record:"):
             key = name_target_key(link.address, document.source)
-            first.nominate(Nomination(key=key, name=title, kind="page", alias_of=page))
+            first.propose(Candidate(key=key, name=title, kind="page", alias_of=page))
     own = page_parts(document.source)
     for parts in list(dict.fromkeys(_other_paths(document, own)))[:MAX_REDIRECTS]:
         if parts != own:
-            first.nominate(Nomination(key=redirect_key(parts), name=title, kind="page", alias_of=page))
+            first.propose(Candidate(key=redirect_key(parts), name=title, kind="page", alias_of=page))
 
 
 def _other_paths(document: Document, own: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -301,7 +307,7 @@ def _redirects(value: str, own: Sequence[str]) -> Iterator[tuple[str, ...]]:
             break
 
 
-def _nominate_sections(
+def _propose_sections(
     found: Sequence[Statements],
     document: Document,
     chunks: Sequence[Chunk],
@@ -323,11 +329,11 @@ def _nominate_sections(
         for index in range(at, len(chunks)):
             if chunks[index].start_line > last and index > at:
                 break
-            if len(found[index].nominations) < MAX_CHUNK_SECTIONS:
-                found[index].nominate(Nomination(key=key, name=name, kind="section", about=True))
+            if len(found[index].candidates) < MAX_CHUNK_SECTIONS:
+                found[index].propose(Candidate(key=key, name=name, kind="section", about=True))
         if anchor.label and has_labels and to_part(anchor.label):
             label = (name_target_key if anchor.is_name else label_key)(anchor.label, document.source)
-            found[0].nominate(Nomination(key=label, name=name, kind="page", alias_of=key))
+            found[0].propose(Candidate(key=label, name=name, kind="page", alias_of=key))
 
 
 # ── places ──────────────────────────────────────────────────────────────────────────────────────

@@ -21,7 +21,7 @@ from weft.extract.statements import FIELD_WEIGHT, Statement, in_words
 from weft.load.git.log import ChangedFile, Commit, iter_commits, list_shas
 from weft.load.line_map import shorten
 from weft.masking.mask import mask_secrets
-from weft.records import Claim, Document, Extraction, Nomination
+from weft.records import Candidate, Document, Extraction, StatedRelation
 
 PREFIX = "git:"
 SHORT_SHA = 10
@@ -95,19 +95,21 @@ def _extract(commit: Commit, *, title: str) -> Extraction:
     """Return the names and relations of a commit."""
     own = commit_key(commit.sha)
     subject = commit.message.partition("\n")[0]
-    nominations = [
-        Nomination(key=own, name=title, kind="metadata", type="commit", about=True, description=subject),
-        Nomination(
+    candidates = [
+        Candidate(key=own, name=title, kind="metadata", type="commit", about=True, description=subject),
+        Candidate(
             key=name_key(title), name=title, kind="metadata", type="commit", about=True, alias_of=own, reason="title"
         ),
     ]
-    claims: list[Claim] = []
+    stated_relations: list[StatedRelation] = []
 
     def relate(relation: str, key: str, name: str, *, type: str) -> None:
         if key and key != own and len(name) <= MAX_NAME_CHARACTERS:
-            nominations.append(Nomination(key=key, name=name, kind="metadata", type=type))
+            candidates.append(Candidate(key=key, name=name, kind="metadata", type=type))
             text = shorten(in_words(Statement(title, name, relation)), limit=MAX_DESCRIPTION_CHARACTERS)
-            claims.append(Claim(source=own, target=key, type=relation, weight=FIELD_WEIGHT, description=text))
+            stated_relations.append(
+                StatedRelation(source=own, target=key, type=relation, weight=FIELD_WEIGHT, description=text)
+            )
 
     if commit.author:
         relate("authored_by", name_key(commit.author), commit.author, type="person")
@@ -116,14 +118,14 @@ def _extract(commit: Commit, *, title: str) -> Extraction:
         name = file.path.rpartition("/")[2]
         if name != file.path and name_key(name):
             key, path = name_key(name), name_key(file.path)
-            nominations.append(
-                Nomination(key=key, name=name, kind="metadata", type="file", alias_of=path, reason="file name")
+            candidates.append(
+                Candidate(key=key, name=name, kind="metadata", type="file", alias_of=path, reason="file name")
             )
     for number in list(dict.fromkeys(_FIXES.findall(commit.message)))[:MAX_ISSUES]:
         relate("fixes", name_key(f"issue #{number}"), f"issue #{number}", type="issue")
     for sha in _REVERTS.findall(commit.message)[:1]:
         relate("reverts", commit_key(sha), f"commit {sha[:SHORT_SHA]}", type="commit")
-    return Extraction(nominations=tuple(nominations), claims=tuple(claims))
+    return Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))
 
 
 def commit_key(sha: str) -> str:

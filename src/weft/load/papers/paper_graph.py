@@ -14,7 +14,7 @@ from weft.extract.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Stat
 from weft.load.line_map import collapse, shorten
 from weft.load.metadata import Fields
 from weft.load.papers.paper_records import Catalogue, Reference, Work, local_key, work_key
-from weft.records import Claim, Document, Extraction, Nomination, NominationKind
+from weft.records import Candidate, CandidateKind, Document, Extraction, StatedRelation
 
 MAX_DESCRIPTION_CHARACTERS = 300
 TITLE_AND_ID = "title and id of one paper"
@@ -66,11 +66,11 @@ def _bibliographic_text(work: Work) -> str:
 def extract_work(work: Work, *, catalogue: Catalogue) -> Extraction:
     """Return the names and relations of a work: from its fields, then from its text."""
     statements = _Statements(work, scope=catalogue.scope)
-    statements.nominate_work()
+    statements.propose_work()
     for author in work.authors:
         statements.relate("written_by", author, type="person")
         for variant, reason in name_variants(author, text=""):
-            statements.nominate(variant, name_key(variant), "variant", alias_of=name_key(author), reason=reason)
+            statements.propose(variant, name_key(variant), "variant", alias_of=name_key(author), reason=reason)
     for concept in work.concepts:
         statements.relate("introduces" if work.kind == "paper" else "uses", concept, type="concept")
     if work.venue:
@@ -86,20 +86,20 @@ def extract_work(work: Work, *, catalogue: Catalogue) -> Extraction:
 
 
 class _Statements:
-    """Distinct nominations and claims of one work."""
+    """Distinct candidates and stated relations of one work."""
 
     def __init__(self, work: Work, *, scope: str) -> None:
         self._work = work
         self._scope = scope
         self.key = work_key(work, scope=scope)
-        self._nominations: dict[tuple[str, str], Nomination] = {}
-        self._claims: dict[tuple[str, str, str], Claim] = {}
+        self._candidates: dict[tuple[str, str], Candidate] = {}
+        self._stated_relations: dict[tuple[str, str, str], StatedRelation] = {}
 
-    def nominate(
+    def propose(
         self,
         name: str,
         key: str,
-        kind: NominationKind = "metadata",
+        kind: CandidateKind = "metadata",
         *,
         type: str = "",
         alias_of: str = "",
@@ -107,26 +107,26 @@ class _Statements:
         description: str = "",
         about: bool = False,
     ) -> None:
-        """Nominate a name unless it is empty, an alias of itself, or nominated already."""
+        """Propose a name unless it is empty, an alias of itself, or proposed already."""
         if key and key != alias_of:
-            self._nominations.setdefault(
+            self._candidates.setdefault(
                 (key, kind),
-                Nomination(
+                Candidate(
                     key=key, name=name, kind=kind, type=type, alias_of=alias_of, reason=reason,
                     description=description, about=about,
                 ),
             )  # fmt: skip
 
-    def nominate_work(self) -> None:
+    def propose_work(self) -> None:
         """
-        Nominate the work under the key of its id, with its title and other ids as aliases.
+        Propose the work under the key of its id, with its title and other ids as aliases.
 
         Papers with the same title (`Editorial`) stay separate because their ids differ; an alias of several papers
         refers to none of them. With the chosen kinds, other documents can refer to this work by any of the names.
         """
         work = self._work
         first = next(iter(_SENTENCE.split(collapse(work.text[:2000]), maxsplit=1)), "")
-        self.nominate(
+        self.propose(
             work.title,
             self.key,
             type=work.kind,
@@ -134,44 +134,42 @@ class _Statements:
             about=True,
         )
         for key in (whole_key(work.title), name_key(work.title)) if work.kind == "paper" else ():
-            self.nominate(work.title, key, type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
+            self.propose(work.title, key, type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
         for id in work.ids:
             if id_key(id) == self.key:
-                self.nominate(id, self.key, "link", type="paper")
+                self.propose(id, self.key, "link", type="paper")
             else:
-                self.nominate(id, id_key(id), type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
+                self.propose(id, id_key(id), type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
         if work.local and work.ids:
             local = local_key(work.local, scope=self._scope)
-            self.nominate(work.local, local, type="paper", alias_of=self.key, reason="id in its file", about=True)
+            self.propose(work.local, local, type="paper", alias_of=self.key, reason="id in its file", about=True)
         for alias in work.aliases:
             if is_usable(alias):
-                self.nominate(
-                    alias, name_key(alias), type=work.kind, alias_of=self.key, reason="short name", about=True
-                )
+                self.propose(alias, name_key(alias), type=work.kind, alias_of=self.key, reason="short name", about=True)
 
     def relate(self, relation: str, name: str, *, type: str) -> None:
-        """Claim a relation to a person, a concept or a venue."""
+        """State a relation to a person, a concept or a venue."""
         key = name_key(name)
         if key and len(name) <= MAX_NAME_CHARACTERS and not key.replace(" ", "").isdigit():
             # A concept is a separate entity: the project `transformers` is not the Transformer.
-            self.nominate(name, key, "field" if type == "concept" else "metadata", type=type)
-            self.claim(relation, key, name=name)
+            self.propose(name, key, "field" if type == "concept" else "metadata", type=type)
+            self.state(relation, key, name=name)
 
     def relate_work(self, relation: str, reference: Reference, catalogue: Catalogue) -> None:
-        """Claim a relation to another paper. A paper that is not loaded is named by its id, else by its title."""
+        """State a relation to another paper. A paper that is not loaded is named by its id, else by its title."""
         key = self.reference_key(reference, catalogue)
         if not key or key == self.key:
             return
         if key in catalogue.names and catalogue.names[key] == "concept" and not reference.ids:
-            self.nominate(reference.name, key, "field", type="concept")
+            self.propose(reference.name, key, "field", type="concept")
         else:
-            self.nominate(reference.name, key, "link", type="paper")
+            self.propose(reference.name, key, "link", type="paper")
         for id in reference.ids[1:]:
-            self.nominate(id, id_key(id), "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
+            self.propose(id, id_key(id), "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
         if reference.title and (reference.ids or reference.local):
             title = whole_key(reference.title)
-            self.nominate(reference.title, title, "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
-        self.claim(relation, key, name=reference.name)
+            self.propose(reference.title, title, "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
+        self.state(relation, key, name=reference.name)
 
     def reference_key(self, reference: Reference, catalogue: Catalogue) -> str:
         """Return the entity key of a referenced paper."""
@@ -181,46 +179,48 @@ class _Statements:
             return catalogue.keys.get(reference.local) or local_key(reference.local, scope=self._scope)
         return whole_key(reference.title)
 
-    def claim(self, relation: str, key: str, *, name: str, weight: float = FIELD_WEIGHT, description: str = "") -> None:
-        """Claim a relation to the entity with this key; the first claim of a relation is kept."""
+    def state(self, relation: str, key: str, *, name: str, weight: float = FIELD_WEIGHT, description: str = "") -> None:
+        """State a relation to the entity with this key; the first stated relation of a relation is kept."""
         source, target, type = self.key, key, relation
         statement = Statement(self._work.title, name, relation)
         if relation == "cited_by":
             source, target, type = key, self.key, "cites"
             statement = Statement(name, self._work.title, "cites")
         text = shorten(description or in_words(statement), limit=MAX_DESCRIPTION_CHARACTERS)
-        claim = Claim(source=source, target=target, type=type, weight=weight, description=text)
-        self._claims.setdefault((source, target, type), claim)
+        stated = StatedRelation(source=source, target=target, type=type, weight=weight, description=text)
+        self._stated_relations.setdefault((source, target, type), stated)
 
-    def has_claim_about(self, key: str) -> bool:
+    def has_stated_relation_about(self, key: str) -> bool:
         """Return True if a key is the work itself or has a relation to it."""
-        return key == self.key or any(key in (source, target) for source, target, _ in self._claims)
+        return key == self.key or any(key in (source, target) for source, target, _ in self._stated_relations)
 
     def to_extraction(self) -> Extraction:
-        """Return all nominations and claims, in order of addition."""
-        return Extraction(nominations=tuple(self._nominations.values()), claims=tuple(self._claims.values()))
+        """Return all candidates and stated relations, in order of addition."""
+        return Extraction(
+            candidates=tuple(self._candidates.values()), stated_relations=tuple(self._stated_relations.values())
+        )
 
 
 def _read_text(statements: _Statements, work: Work, catalogue: Catalogue) -> None:
-    """Claim relations to papers named in the text, and for a project also to concepts and titles."""
+    """State relations to papers named in the text, and for a project also to concepts and titles."""
     text = work.text[:MAX_SCANNED_CHARACTERS]
     for found in find_ids(text):
         key, own = id_key(found.id), {id_key(id) for id in work.ids}
-        if key in own or statements.has_claim_about(key):
+        if key in own or statements.has_stated_relation_about(key):
             continue
-        statements.nominate(found.id, key, "link", type="paper")
+        statements.propose(found.id, key, "link", type="paper")
         sentence = _sentence_at(text, found.start)
         relation = "cites" if work.kind == "paper" else "implements" if _IMPLEMENTS.search(sentence) else "links_to"
-        statements.claim(relation, key, name=found.id, weight=LINK_WEIGHT, description=sentence)
+        statements.state(relation, key, name=found.id, weight=LINK_WEIGHT, description=sentence)
     for key, name in _find_named(text, catalogue) if work.kind == "project" else ():
         kind = catalogue.names[key]
-        if kind == "project" or statements.has_claim_about(key):
+        if kind == "project" or statements.has_stated_relation_about(key):
             continue
         sentence = find_sentence(text, [key])
         is_implementation = bool(_IMPLEMENTS.search(sentence))
         relation = "implements" if is_implementation else "uses" if kind == "concept" else "links_to"
-        statements.nominate(name, key, "link", type=kind)
-        statements.claim(relation, key, name=name, weight=VERB_WEIGHT, description=sentence)
+        statements.propose(name, key, "link", type=kind)
+        statements.state(relation, key, name=name, weight=VERB_WEIGHT, description=sentence)
 
 
 def _find_named(text: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:

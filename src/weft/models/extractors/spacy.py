@@ -2,7 +2,7 @@
 Extractor that adds the named entities and relations of a spaCy pipeline to those of another extractor.
 
 The pipeline reads plain sentences without markup; only the other extractor reads tables and headings. A name becomes
-a nomination of kind `phrase`, which needs two documents that agree. A relation consists of the subject of a verb, the
+a candidate of kind `phrase`, which needs two documents that agree. A relation consists of the subject of a verb, the
 verb's lemma with its preposition, and the object. Verbs known to `extract.statements` get its type and direction.
 
     sentence                              relation
@@ -31,13 +31,13 @@ from weft.extract.sentences import Form, read_sentences, shorten
 from weft.extract.statements import VERB_WEIGHT, Statement, canonical
 from weft.models.base import Extractor, replace_surrogates
 from weft.models.hub import check_no_folder
-from weft.records import Chunk, Claim, Document, Extraction, Nomination
+from weft.records import Candidate, Chunk, Document, Extraction, StatedRelation
 
 LIBRARY = "spacy"
 DEFAULT_PIPELINE = "en_core_web_sm"
 
 PARSE_WEIGHT = VERB_WEIGHT - 1
-"""Weight of a claim. It is lower than for verb patterns of the rules, because a parser makes more errors."""
+"""Weight of a stated relation. It is lower than for verb patterns of the rules, because a parser makes more errors."""
 
 MAX_NAMES = 60
 """Maximum number of names added per chunk."""
@@ -104,15 +104,15 @@ class SpacyExtractor:
             pipeline = self._load()
             label = _label(pipeline)
             found = [
-                _read(pipeline, chunk.text, form=document.form, known={n.key for n in extraction.nominations})
+                _read(pipeline, chunk.text, form=document.form, known={n.key for n in extraction.candidates})
                 for chunk, extraction in zip(chunks, before, strict=True)
             ]
         settled = {
-            nomination.key
+            candidate.key
             for extraction in before
-            for nomination in extraction.nominations
+            for candidate in extraction.candidates
             # a title or identifier without a type stays untyped: spaCy's guess is wrong more often than right
-            if nomination.type or nomination.kind != "phrase"
+            if candidate.type or candidate.kind != "phrase"
         }
         types = _agree(entity for reading in found for entity in reading.entities if entity.key not in settled)
         return [_add(extraction, reading, types, by=label) for extraction, reading in zip(before, found, strict=True)]
@@ -161,10 +161,10 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Results of a pipeline for one chunk. Claims refer to names by key."""
+    """Results of a pipeline for one chunk. Stated relations refer to names by key."""
 
     entities: Sequence[_Entity]
-    claims: Sequence[Claim]
+    stated_relations: Sequence[StatedRelation]
 
 
 def _label(pipeline: Any) -> str:
@@ -175,13 +175,13 @@ def _label(pipeline: Any) -> str:
 def _read(pipeline: Any, text: str, *, form: Form, known: Collection[str]) -> _Reading:
     """Return the results of a pipeline for a chunk; `known` are the keys of the other extractor's names."""
     entities: list[_Entity] = []
-    claims: list[Claim] = []
+    stated_relations: list[StatedRelation] = []
     for doc in pipeline.pipe(_sentences(replace_surrogates(text)[: pipeline.max_length], form=form)):
         inside = list(_find_entities(doc))
         entities += inside
         names = _find_names(doc.text, inside, known)
-        claims += (
-            Claim(
+        stated_relations += (
+            StatedRelation(
                 source=statement.source,
                 target=statement.target,
                 type=statement.type,
@@ -190,7 +190,7 @@ def _read(pipeline: Any, text: str, *, form: Form, known: Collection[str]) -> _R
             )
             for statement in _find_statements(doc, names)
         )
-    return _Reading(entities, claims)
+    return _Reading(entities, stated_relations)
 
 
 def _sentences(text: str, *, form: Form) -> list[str]:
@@ -326,24 +326,24 @@ def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
 
 def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *, by: str) -> Extraction:
     """Return an extraction merged with a reading. `types` contains only keys without a type in the extraction."""
-    nominations = [
-        replace(nomination, type=types[nomination.key], extractor=f"+{by}") if nomination.key in types else nomination
-        for nomination in extraction.nominations
+    candidates = [
+        replace(candidate, type=types[candidate.key], extractor=f"+{by}") if candidate.key in types else candidate
+        for candidate in extraction.candidates
     ]
-    # a heading does not count as a nomination, so its name is nominated as well; any other kind outranks a phrase
-    known = {nomination.key for nomination in nominations if nomination.kind != "heading"}
-    added: dict[str, Nomination] = {}
+    # a heading does not count as a candidate, so its name is proposed as well; any other kind outranks a phrase
+    known = {candidate.key for candidate in candidates if candidate.kind != "heading"}
+    added: dict[str, Candidate] = {}
     for entity in reading.entities:
         if entity.key not in known and entity.key not in added and len(added) < MAX_NAMES:
             type = types.get(entity.key, "")
-            added[entity.key] = Nomination(key=entity.key, name=entity.name, kind="phrase", type=type, extractor=by)
-    nominations += added.values()
-    known = {nomination.key for nomination in nominations}
-    taken = {(claim.source, claim.target, claim.type) for claim in extraction.claims}
-    claims = list(extraction.claims)
-    for claim in reading.claims:
-        triple = (claim.source, claim.target, claim.type)
-        if claim.source in known and claim.target in known and triple not in taken:
+            added[entity.key] = Candidate(key=entity.key, name=entity.name, kind="phrase", type=type, extractor=by)
+    candidates += added.values()
+    known = {candidate.key for candidate in candidates}
+    taken = {(stated.source, stated.target, stated.type) for stated in extraction.stated_relations}
+    stated_relations = list(extraction.stated_relations)
+    for stated in reading.stated_relations:
+        triple = (stated.source, stated.target, stated.type)
+        if stated.source in known and stated.target in known and triple not in taken:
             taken.add(triple)
-            claims.append(replace(claim, extractor=by))
-    return Extraction(nominations=tuple(nominations), claims=tuple(claims))
+            stated_relations.append(replace(stated, extractor=by))
+    return Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))

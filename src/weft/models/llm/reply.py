@@ -1,4 +1,4 @@
-"""Validation of a language model's reply, and its conversion to nominations, claims and facts."""
+"""Validation of a language model's reply, and its conversion to candidates, stated relations and facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.extract.relation_types import FIELDS
 from weft.extract.sentences import shorten
 from weft.extract.statements import Statement, canonical
 from weft.models.base import replace_surrogates
-from weft.records import STRONG_KINDS, Claim, Extraction, GivenFact, Nomination
+from weft.records import STRONG_KINDS, Candidate, Extraction, GivenFact, StatedRelation
 from weft.text.normalise import fold, squeeze
 
 MAX_ITEMS = {"entities": 60, "relations": 80, "facts": 40}
@@ -126,29 +126,29 @@ def join_reply(
     Return the extraction `before` merged with the items of a reply, and the facts of the reply.
 
     Only names that occur in `text`, the chunk with its title and headings, are used. A known name without type or
-    description gets the type and description in the reply. Of two equal claims, the one with the higher weight is kept.
+    description gets the type and description in the reply. Of two equal relations the heavier is kept.
     `by` is the name of the model as extractor.
     """
     occurs = _make_name_test(text)
-    found: dict[str, Nomination] = {}
+    found: dict[str, Candidate] = {}
     for item in items["entities"]:
         key = name_key(item["name"])
         if not occurs(item["name"]):
             note("names not in the text")
         elif key not in found:
             type = item["type"] if not types.entities or predicate_key(item["type"]) in types.entities else ""
-            found[key] = Nomination(
+            found[key] = Candidate(
                 key=key, name=item["name"], kind="name", type=type, description=item["description"], extractor=by
             )
-    nominations = [_filled(nomination, found.get(nomination.key)) for nomination in before.nominations]
-    strong = {nomination.key for nomination in nominations if nomination.kind in STRONG_KINDS}
-    nominations += (nomination for key, nomination in found.items() if key not in strong)
-    claims = {(claim.source, claim.target, claim.type): claim for claim in before.claims}
-    for claim in _claims(items["relations"], found, types=types, note=note):
-        triple = (claim.source, claim.target, claim.type)
-        known = claims.get(triple)
-        heavier = known if known and known.weight >= claim.weight else claim
-        claims[triple] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
+    candidates = [_filled(candidate, found.get(candidate.key)) for candidate in before.candidates]
+    strong = {candidate.key for candidate in candidates if candidate.kind in STRONG_KINDS}
+    candidates += (candidate for key, candidate in found.items() if key not in strong)
+    stated_relations = {(stated.source, stated.target, stated.type): stated for stated in before.stated_relations}
+    for stated in _stated_relations(items["relations"], found, types=types, note=note):
+        triple = (stated.source, stated.target, stated.type)
+        known = stated_relations.get(triple)
+        heavier = known if known and known.weight >= stated.weight else stated
+        stated_relations[triple] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
     facts = [
         GivenFact(
             subject=found[key].name, predicate=item["predicate"], value=item["value"], confidence=item["confidence"]
@@ -158,10 +158,12 @@ def join_reply(
     ]
     for _ in range(len(items["facts"]) - len(facts)):
         note("facts with an unknown subject")
-    return Extraction(nominations=tuple(nominations), claims=tuple(claims.values())), facts
+    return Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations.values())), facts
 
 
-def _claims(items: list[Item], found: Collection[str], *, types: Types, note: Note) -> Iterator[Claim]:
+def _stated_relations(
+    items: list[Item], found: Collection[str], *, types: Types, note: Note
+) -> Iterator[StatedRelation]:
     for item in items:
         type = item["type"] if item["type"] in types.relations else DEFAULT_RELATION_TYPE
         if not types.relations:
@@ -170,7 +172,7 @@ def _claims(items: list[Item], found: Collection[str], *, types: Types, note: No
         if statement.source == statement.target or not {statement.source, statement.target} <= set(found):
             note("relations with an unknown entity")
             continue
-        yield Claim(
+        yield StatedRelation(
             source=statement.source,
             target=statement.target,
             type=statement.type,
@@ -179,11 +181,11 @@ def _claims(items: list[Item], found: Collection[str], *, types: Types, note: No
         )
 
 
-def _filled(nomination: Nomination, found: Nomination | None) -> Nomination:
-    if found is None or nomination.alias_of or nomination.kind not in STRONG_KINDS:
-        return nomination
-    type, description = nomination.type or found.type, nomination.description or found.description
-    return replace(nomination, type=type, description=description, extractor=f"+{found.extractor}")
+def _filled(candidate: Candidate, found: Candidate | None) -> Candidate:
+    if found is None or candidate.alias_of or candidate.kind not in STRONG_KINDS:
+        return candidate
+    type, description = candidate.type or found.type, candidate.description or found.description
+    return replace(candidate, type=type, description=description, extractor=f"+{found.extractor}")
 
 
 def _make_name_test(text: str) -> Callable[[str], bool]:

@@ -268,9 +268,9 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
 def _check_header(header: Mapping[str, Any], *, architecture: Architecture) -> None:
     """Raise `ModelUnavailable` unless the architecture in the header equals the one in the catalog."""
     facts = header["arch"]
-    claimed = (facts["layers"], facts["heads"], facts["hidden"], facts["layer_norm_eps"])
+    stated = (facts["layers"], facts["heads"], facts["hidden"], facts["layer_norm_eps"])
     expected = (architecture.layers, architecture.heads, architecture.hidden, architecture.epsilon)
-    if claimed != expected or facts["position_offset"] != architecture.position_offset:
+    if stated != expected or facts["position_offset"] != architecture.position_offset:
         raise unreadable_weights(f"the pack contains another architecture: {facts!r}")
     if header["meta"]["pooling"] != architecture.pooling:
         raise unreadable_weights(f"the pack needs {header['meta']['pooling']!r} pooling")

@@ -50,7 +50,7 @@ ASKED_RELATION_SHARE = 0.7
 """The same share if the question asks for some of these relations; the share flows over those only."""
 
 MIN_RELATION_WEIGHT = 6.5
-"""Relations of documents below this weight carry no activation: they derive from co-occurrence, not from a claim."""
+"""Relations of documents below this weight carry no activation: they derive from co-occurrence; nothing states them."""
 
 MENTION_LINK_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
 """Link weight by minimum number of mentions in a chunk, on the scale of relations. A defining chunk has 10."""

@@ -51,7 +51,7 @@ MIN_ANALYZED_CHUNKS = 1_000
 """Chunks that a namespace grows by before the planner's statistics are refreshed, then each time it has doubled."""
 
 ANALYZE = (
-    "ANALYZE weft.document, weft.label, weft.chunk, weft.posting, weft.term, weft.nomination, weft.claim, "
+    "ANALYZE weft.document, weft.label, weft.chunk, weft.posting, weft.term, weft.candidate, weft.stated_relation, "
     "weft.entity, weft.mention, weft.relation"
 )
 """Refreshes the statistics of the tables that grow with documents; skipped by the server for ordinary roles."""

@@ -63,7 +63,7 @@ def write_name_vectors(
 def _read(db: Session, namespace: Namespace, origin: str) -> dict[int, Extraction]:
     """Return the annotations of an import, by chunk number."""
     values = {"namespace": namespace, "origin": origin}
-    return to_extractions(db.run("origin_nominations", values), db.run("origin_claims", values))
+    return to_extractions(db.run("origin_candidates", values), db.run("origin_stated_relations", values))
 
 
 def _replace(db: Session, namespace: Namespace, name: str, origin: str, extractions: Mapping[str, Extraction]) -> int:
@@ -79,7 +79,7 @@ def _replace(db: Session, namespace: Namespace, name: str, origin: str, extracti
         if same_statements(extraction, before.get(number, Extraction())):
             continue
         graph.retract(number, origin=origin)
-        graph.nominate(number, id=id, document=document, extraction=extraction, mentions=None, origin=origin)
+        graph.propose(number, id=id, document=document, extraction=extraction, mentions=None, origin=origin)
         db.run("delete_annotated_vectors", {"namespace": namespace, "chunk": number})
         changed += 1
     if changed:

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, Vector
+from weft.records import Batch, Candidate, Chunk, DocumentInfo, Extraction, IndexedChunk, StatedRelation, Vector
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import ModelRow, Namespace, Row, Session
 
@@ -18,7 +18,7 @@ def read_batches(
     ids = json.dumps([document.id for document in documents])
     rows = db.run("whole_chunks", {"namespace": namespace, "ids": ids})
     numbers = {"namespace": namespace, "numbers": json.dumps([number for _, number, *_ in rows])}
-    extractions = to_extractions(db.run("own_nominations", numbers), db.run("own_claims", numbers))
+    extractions = to_extractions(db.run("own_candidates", numbers), db.run("own_stated_relations", numbers))
     vectors: dict[int, Vector] = {}
     if active is not None:
         found = db.run("chunk_vectors", {**numbers, "model": active.number})
@@ -39,7 +39,7 @@ def read_batches(
             end_time=end_time,
         )
         extraction = extractions.get(number, Extraction())
-        described = sorted({n.key for n in extraction.nominations if n.description})
+        described = sorted({n.key for n in extraction.candidates if n.description})
         item = IndexedChunk(
             chunk=chunk,
             terms=read_object(terms, what=f"the terms of chunk {id!r}"),
@@ -64,21 +64,21 @@ def read_name_vectors(
     return {(id, key): vector for (id, key, _), vector in zip(rows, vectors, strict=True)}
 
 
-def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:
-    """Return the extractions in rows of nominations and claims, by chunk number."""
-    named, claimed = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
-    for chunk, key, name, kind, type, text, about, alias_of, reason, extractor in nominations:
-        nomination = Nomination(
+def to_extractions(candidates: Iterable[Row], stated_relations: Iterable[Row]) -> dict[int, Extraction]:
+    """Return the extractions in rows of candidates and stated relations, by chunk number."""
+    named, stated_by_chunk = defaultdict[int, list[Candidate]](list), defaultdict[int, list[StatedRelation]](list)
+    for chunk, key, name, kind, type, text, about, alias_of, reason, extractor in candidates:
+        candidate = Candidate(
             key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
             reason=reason, extractor=extractor,
         )  # fmt: skip
-        named[chunk].append(nomination)
-    for chunk, source, target, type, weight, text, extractor in claims:
-        claim = Claim(
+        named[chunk].append(candidate)
+    for chunk, source, target, type, weight, text, extractor in stated_relations:
+        stated = StatedRelation(
             source=source, target=target, type=type, weight=weight, description=text, extractor=extractor
         )  # fmt: skip
-        claimed[chunk].append(claim)
+        stated_by_chunk[chunk].append(stated)
     return {
-        chunk: Extraction(nominations=tuple(named[chunk]), claims=tuple(claimed[chunk]))
-        for chunk in named.keys() | claimed.keys()
+        chunk: Extraction(candidates=tuple(named[chunk]), stated_relations=tuple(stated_by_chunk[chunk]))
+        for chunk in named.keys() | stated_by_chunk.keys()
     }

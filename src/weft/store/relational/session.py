@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from weft.errors import SchemaMismatch
 from weft.graph.entity_resolution import KIND_RANKS, vote
-from weft.records import Filter, KeywordStatistics, Nomination, Problem, Ranking, StoredModel, Vector
+from weft.records import Candidate, Filter, KeywordStatistics, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
@@ -88,15 +88,15 @@ class TermChanges(Protocol):
         """Write the collected changes."""
 
 
-class NominationRow(NamedTuple):
-    """A nomination to write."""
+class CandidateRow(NamedTuple):
+    """A candidate to write."""
 
     chunk: int
     document: int
     origin: str
     is_new: bool
-    """The transaction writes the chunk and all its nominations."""
-    item: Nomination
+    """The transaction writes the chunk and all its candidates."""
+    item: Candidate
 
 
 class Session(Protocol):
@@ -242,11 +242,11 @@ class Names:
         self._db = db
 
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
-        """Return the stored form of keys in nominations and claims: a number, or the key itself. Adds new keys."""
+        """Return the stored form of keys in statements: a number, or the key itself. Adds new keys."""
         return {key: key for key in keys}
 
-    def write_nominations(self, namespace: Namespace, rows: Sequence[NominationRow]) -> None:
-        """Number the keys of nominations and write them."""
+    def write_candidates(self, namespace: Namespace, rows: Sequence[CandidateRow]) -> None:
+        """Number the keys of candidates and write them."""
         values = [
             {
                 "namespace": namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
@@ -256,7 +256,7 @@ class Names:
             }
             for chunk, document, origin, _, item in rows
         ]  # fmt: skip
-        self._db.run_many("write_nomination", values)
+        self._db.run_many("write_candidate", values)
 
     def release(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         """Delete the numbers of keys, by default of all, that no statement and no entity uses any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from weft.records import Claim, Extraction, Mention, Nomination, Relation
+from weft.records import Candidate, Extraction, Mention, Relation, StatedRelation
 from weft.text.ids import entity_id
 
 MAX_DESCRIPTIONS = 20
@@ -84,22 +84,26 @@ def join_tie_ranks(first: int, second: int) -> int:
 
 
 def deduplicated(extraction: Extraction) -> Extraction:
-    """Return an extraction with the first nomination of each name and kind and the last claim of each relation."""
-    nominations: dict[tuple[str, str, str], Nomination] = {}
-    for item in extraction.nominations:
-        nominations.setdefault((item.key, item.kind, item.name), item)
-    claims: dict[tuple[str, str, str], Claim] = {(c.source, c.target, c.type): c for c in extraction.claims}
-    return Extraction(nominations=tuple(nominations.values()), claims=tuple(claims.values()))
+    """Return an extraction with the first candidate of each name and kind and the last statement of each relation."""
+    candidates: dict[tuple[str, str, str], Candidate] = {}
+    for item in extraction.candidates:
+        candidates.setdefault((item.key, item.kind, item.name), item)
+    stated_relations: dict[tuple[str, str, str], StatedRelation] = {
+        (c.source, c.target, c.type): c for c in extraction.stated_relations
+    }
+    return Extraction(candidates=tuple(candidates.values()), stated_relations=tuple(stated_relations.values()))
 
 
 def same_statements(first: Extraction, second: Extraction) -> bool:
-    """Return True if two extractions have the same nominations and claims, in any order."""
-    return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
+    """Return True if two extractions have the same candidates and stated relations, in any order."""
+    return set(first.candidates) == set(second.candidates) and set(first.stated_relations) == set(
+        second.stated_relations
+    )
 
 
 def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
     """
-    Return the description of an entity from rows of (rank, description, extractor), one for each nomination.
+    Return the description of an entity from rows of (rank, description, extractor), one for each candidate.
 
     The result is the first description of the best rank. If a model wrote it, descriptions by models from other chunks
     are appended, because each model call read one chunk. A description by rules is a whole sentence and is used alone.
@@ -120,7 +124,7 @@ def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
 
 def extractor_names(labels: Iterable[str | None]) -> tuple[str, ...]:
     """
-    Return the sorted names of the extractors for labels of nominations or claims.
+    Return the sorted names of the extractors for labels of candidates or stated relations.
 
     | label | extractors |
     | --- | --- |

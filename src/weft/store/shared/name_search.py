@@ -1,7 +1,7 @@
 """
-Limits of the search for mentions of a name in chunks that do not nominate it.
+Limits of the search for mentions of a name in chunks that do not propose it.
 
-A popular name is nominated by enough chunks. The words of a rare one are in few chunks, whose texts are read.
+A popular name is proposed by enough chunks. The words of a rare one are in few chunks, whose texts are read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from weft.records import CODE_PREFIX
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 
 MIN_STATED_CHUNKS = 4
-"""Number of nominating chunks from which a name is not searched."""
+"""Number of proposing chunks from which a name is not searched."""
 
 MAX_RARE_CHUNKS = 64
 """Maximum number of chunks with the rarest word of a searched name."""
@@ -26,7 +26,7 @@ MAX_EXAMINED_CHUNKS = 16
 
 
 def is_searched(key: str, *, stated: int, limit: int) -> bool:
-    """Return True if further mentions of a name are searched, which `stated` chunks nominate."""
+    """Return True if further mentions of a name are searched, which `stated` chunks propose."""
     if stated >= min(limit, MIN_STATED_CHUNKS):
         return False
     return not (key.startswith(CODE_PREFIX) or is_page_key(key))  # no text contains these
@@ -48,14 +48,14 @@ def count_alone(text: str, key: str, *, longer: Iterable[tuple[str, int]]) -> in
     """
     Return the number of mentions of a name in a text that are not part of a longer one: `Paris` in `Paris Hilton`.
 
-    `longer` are names of entities that the chunk nominates, with their number of mentions.
+    `longer` are names of entities that the chunk proposes, with their number of mentions.
     """
     inside = sum(count for other, count in longer if _contains(other, key))
     return max(0, count_mentions(text, key) - inside)
 
 
 def find_written(found: LazyWords, *, known: Collection[str], stated: Collection[str]) -> dict[str, int]:
-    """Return the number of mentions of `known` names in a chunk that does not nominate them; it nominates `stated`."""
+    """Return the number of mentions of `known` names in a chunk that does not propose them; it proposes `stated`."""
     counts = Counter(key for key, _, _ in match_names(found, {*known, *stated}))
     return {key: count for key, count in counts.items() if key not in stated}
 

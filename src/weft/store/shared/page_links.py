@@ -1,8 +1,8 @@
 """
 Statements that follow from links between pages, for all stores.
 
-    claim `/a/|a.md` → `!b/|r`        ┐                     ┌ claim `a title` links_to `b title`
-    label `The B`, alias of `!b/|r`   ┼─ derive_statements ─┼ claim `a title` links_to section of b, if it names one
+    relation `/a/|a.md` → `!b/|r`     ┐                     ┌ relation `a title` links_to `b title`
+    label `The B`, alias of `!b/|r`   ┼─ derive_statements ─┼ relation `a title` links_to section of b, if it names one
     pages, titles, sections           ┘                     └ alias `The B` of `b title`
 
 The entity of a page is the entity of its title. If several pages have the same title, each of them is its own entity.
@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from weft.extract.links.page_keys import LINKS_TO, RESOLVED, read_link_key
 from weft.extract.links.page_reader import locate_links
 from weft.extract.links.resolution import PageRow, Target, resolve
-from weft.records import BrokenLink, Claim, Nomination
+from weft.records import BrokenLink, Candidate, StatedRelation
 
 FALLBACK = "?"
 """End of the origin of a wikilink that leads to a name, because no page has its path."""
@@ -40,11 +40,11 @@ class LinkRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkStatements:
-    """Claims and aliases that follow from one link."""
+    """Stated relations and aliases that follow from one link."""
 
     origin: str = ""
-    claims: tuple[Claim, ...] = ()
-    aliases: tuple[Nomination, ...] = field(default=())
+    stated_relations: tuple[StatedRelation, ...] = ()
+    aliases: tuple[Candidate, ...] = field(default=())
 
 
 class PageLookup(Protocol):
@@ -103,16 +103,16 @@ def _derive(
         name = read_link_key(row.target).name
         if not name:
             return LinkStatements()
-        return LinkStatements(origin + FALLBACK, (_claim(row, entities[row.source], name),))
+        return LinkStatements(origin + FALLBACK, (_stated_relation(row, entities[row.source], name),))
     end = entities[target.page]
     ends = [end]
     if target.section in sections and target.page != row.source:
         ends.append(target.section)
     return LinkStatements(
         origin,
-        tuple(_claim(row, entities[row.source], key) for key in ends),
+        tuple(_stated_relation(row, entities[row.source], key) for key in ends),
         tuple(
-            Nomination(
+            Candidate(
                 key=key, name=name, kind="anchor", alias_of=end, reason=ALIAS_REASON, extractor=row.extractor
             )
             for key, name in row.labels
@@ -121,8 +121,8 @@ def _derive(
     )  # fmt: skip
 
 
-def _claim(row: LinkRow, source: str, target: str) -> Claim:
-    return Claim(
+def _stated_relation(row: LinkRow, source: str, target: str) -> StatedRelation:
+    return StatedRelation(
         source=source,
         target=target,
         type=LINKS_TO,

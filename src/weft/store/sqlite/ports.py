@@ -10,13 +10,13 @@ import apsw
 import numpy as np
 
 from weft.records import Filter, KeywordStatistics, Problem, Ranking, Vector
-from weft.store.relational.session import Integrity, ModelRow, Names, Namespace, NamespaceRow, NominationRow, Session
+from weft.store.relational.session import CandidateRow, Integrity, ModelRow, Names, Namespace, NamespaceRow, Session
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import MIN_INDEXED_ROWS, ReadIndexes
 from weft.store.sqlite.index.resident_vectors import ResidentMatrix
 from weft.store.sqlite.index.targets import Target
-from weft.store.sqlite.nominations import NameNumbers, write_nominations
+from weft.store.sqlite.name_candidates import NameNumbers, write_candidates
 from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     KeptPostings,
@@ -198,8 +198,8 @@ class SqliteNames(Names):
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
         return {key: number for key, (number, _) in self._numbers.find(namespace, keys).items()}
 
-    def write_nominations(self, namespace: Namespace, rows: Sequence[NominationRow]) -> None:
-        write_nominations(self._db, namespace, rows, names=self._numbers)
+    def write_candidates(self, namespace: Namespace, rows: Sequence[CandidateRow]) -> None:
+        write_candidates(self._db, namespace, rows, names=self._numbers)
 
     def release(self, namespace: Namespace, keys: Collection[str] | None = None) -> None:
         self._numbers.forget()

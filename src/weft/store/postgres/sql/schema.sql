@@ -100,10 +100,10 @@ CREATE TABLE weft.chunk_vector (
 ) /* by namespace */;
 
 -- Entities, mentions and relations.
--- `nomination`, `claim` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
--- them and from `edit`, and are updated by the writes that state or withdraw their names and claims.
+-- `candidate`, `stated_relation` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
+-- them and from `edit`, and are updated by the writes that state or withdraw their names and stated relations.
 
-CREATE TABLE weft.nomination (
+CREATE TABLE weft.candidate (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
     document bigint NOT NULL,
@@ -122,7 +122,7 @@ CREATE TABLE weft.nomination (
     PRIMARY KEY (namespace, chunk, key, kind, name, origin)
 ) /* by namespace */;
 
-CREATE TABLE weft.claim (
+CREATE TABLE weft.stated_relation (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
     origin text COLLATE "C" NOT NULL,      -- name of the import; empty: the document itself
@@ -132,7 +132,7 @@ CREATE TABLE weft.claim (
     weight double precision NOT NULL,
     description text COLLATE "C" NOT NULL,
     place bigint NOT NULL DEFAULT 0,       -- first 32 bits of the chunk's id, for ties
-    extractor text COLLATE "C" NOT NULL DEFAULT '', -- as in `nomination`
+    extractor text COLLATE "C" NOT NULL DEFAULT '', -- as in `candidate`
     PRIMARY KEY (namespace, chunk, source, target, type, origin)
 ) /* by namespace */;
 
@@ -154,7 +154,7 @@ CREATE TABLE weft.entity (
     UNIQUE (namespace, id)
 ) /* by namespace */;
 
--- Names that a chunk nominates and its text contains, and its subjects. No row depends on another chunk.
+-- Names that a chunk proposes and its text contains, and its subjects. No row depends on another chunk.
 CREATE TABLE weft.mention (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
@@ -171,7 +171,7 @@ CREATE TABLE weft.relation (
     source bigint NOT NULL,
     target bigint NOT NULL,
     type text COLLATE "C" NOT NULL,
-    weight double precision NOT NULL,      -- the largest of its claims
+    weight double precision NOT NULL,      -- the largest of its stated relations
     place bigint NOT NULL,                 -- from the ids of both entities, for ties
     PRIMARY KEY (namespace, source, target, type)
 ) /* by namespace */;
@@ -346,9 +346,9 @@ ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, model)
 REFERENCES weft.model (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk_vector ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.nomination ADD FOREIGN KEY (namespace, chunk)
+ALTER TABLE weft.candidate ADD FOREIGN KEY (namespace, chunk)
 REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
-ALTER TABLE weft.claim ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
+ALTER TABLE weft.stated_relation ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.mention ADD FOREIGN KEY (namespace, chunk) REFERENCES weft.chunk (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.relation ADD FOREIGN KEY (namespace, source)
 REFERENCES weft.entity (namespace, number) ON DELETE CASCADE;
@@ -372,18 +372,18 @@ CREATE INDEX chunk_by_time ON weft.chunk (namespace, start_time, end_time, docum
 WHERE start_time IS NOT NULL;
 CREATE UNIQUE INDEX one_active_model ON weft.model (namespace) WHERE active;
 CREATE INDEX chunk_vector_by_chunk ON weft.chunk_vector (namespace, chunk);
-CREATE INDEX nomination_by_vote ON weft.nomination (namespace, key, vote, document);
-CREATE INDEX nomination_by_rank ON weft.nomination (namespace, key, rank, name);
-CREATE INDEX nomination_with_type ON weft.nomination (namespace, key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON weft.nomination (namespace, key, rank) WHERE description <> '';
-CREATE INDEX nomination_alias ON weft.nomination (namespace, key, alias_of, reason) WHERE alias_of <> '';
-CREATE INDEX nomination_own ON weft.nomination (namespace, key)
+CREATE INDEX candidate_by_vote ON weft.candidate (namespace, key, vote, document);
+CREATE INDEX candidate_by_rank ON weft.candidate (namespace, key, rank, name);
+CREATE INDEX candidate_with_type ON weft.candidate (namespace, key, rank, type) WHERE type <> '';
+CREATE INDEX candidate_with_description ON weft.candidate (namespace, key, rank) WHERE description <> '';
+CREATE INDEX candidate_alias ON weft.candidate (namespace, key, alias_of, reason) WHERE alias_of <> '';
+CREATE INDEX candidate_own ON weft.candidate (namespace, key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
-CREATE INDEX nomination_of_import ON weft.nomination (namespace, origin) WHERE origin <> '';
-CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extractor) WHERE extractor <> '';
-CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
-CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin <> '';
-CREATE INDEX claim_by_target ON weft.claim (namespace, target);
+CREATE INDEX candidate_of_import ON weft.candidate (namespace, origin) WHERE origin <> '';
+CREATE INDEX candidate_by_extractor ON weft.candidate (namespace, key, extractor) WHERE extractor <> '';
+CREATE INDEX stated_relation_by_pair ON weft.stated_relation (namespace, source, target, type, weight DESC, place, chunk);
+CREATE INDEX stated_relation_of_import ON weft.stated_relation (namespace, origin) WHERE origin <> '';
+CREATE INDEX stated_relation_by_target ON weft.stated_relation (namespace, target);
 CREATE INDEX entity_by_same ON weft.entity (namespace, same_as);
 CREATE INDEX entity_by_head ON weft.entity (namespace, head);
 CREATE INDEX entity_by_letters ON weft.entity (namespace, letters);

@@ -1,7 +1,7 @@
 """
 Consistency check of the graph with its documents, and rebuilding it.
 
-Nominations, stated claims and the user's edits are the source. The check derives everything else a second time and
+Candidates, stated relations and the user's edits are the source. The check derives everything else a second time and
 compares it with the stored rows. Chunks are read in batches, so memory grows with the entities, not with the text.
 """
 
@@ -31,7 +31,7 @@ BATCH_CHUNKS = 256
 Rows: TypeAlias = Iterable[tuple[Hashable, Any]]
 """Keys and values of rows."""
 
-GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
+GRAPH_TABLES = ("candidate", "stated_relation", "mention", "relation", "entity_vector")
 """Tables whose rows are useless without the row they refer to."""
 
 
@@ -44,7 +44,7 @@ def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Pr
         chunks.compare(db, numbers, namespace=namespace)
         chunks.compare_links(LinkChanges(db, namespace=namespace), numbers)
     findings = [
-        _check_statements(db, namespace, claims=chunks.misplaced),
+        _check_statements(db, namespace, stated_relations=chunks.misplaced),
         *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
         chunks.mentions.describe("mention", "mentions"),
         chunks.links.describe("resolved link", "resolved links"),
@@ -61,18 +61,18 @@ def rebuild_graph(db: Session, namespace: Namespace, name: str) -> None:
 
 
 def restore_statements(db: Session, namespace: Namespace) -> int:
-    """Correct the derived columns of nominations and claims; return how many rows changed."""
+    """Correct the derived columns of candidates and stated relations; return how many rows changed."""
     before = db.total_changes()
     values = {"namespace": namespace}
-    db.run("place_nominations", values)
+    db.run("place_candidates", values)
     for kind, rank in KIND_RANKS.items():
         db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
     for rows in batched(db.stream("all_chunk_numbers", values)):
         numbers = json.dumps([number for (number,) in rows])
         places = [(number, tie_rank(id)) for number, id in db.run("chunk_ids", {**values, "numbers": numbers})]
-        if db.one("misplaced_claims", {**values, "places": json.dumps(places)}):
+        if db.one("misplaced_stated_relations", {**values, "places": json.dumps(places)}):
             for number, place in places:
-                db.run("place_claims", {**values, "chunk": number, "place": place})
+                db.run("place_stated_relations", {**values, "chunk": number, "place": place})
     return db.total_changes() - before
 
 
@@ -119,7 +119,7 @@ class _Chunks:
         self.counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Number of mentions and of mentioning chunks, by key."""
         self.misplaced = 0
-        """Claims without the namespace and tie rank of their chunk."""
+        """Stated relations without the namespace and tie rank of their chunk."""
 
     def compare(self, db: Session, numbers: Collection[int], *, namespace: Namespace) -> None:
         """Derive the mentions of these chunks and compare them with the stored ones."""
@@ -137,13 +137,13 @@ class _Chunks:
         )
         self.mentions.compare(mentions.items(), stored)
         places = json.dumps([(chunk, tie_rank(id)) for chunk, (id, _) in derived.items()])
-        self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
+        self.misplaced += db.one("misplaced_stated_relations", {"namespace": namespace, "places": places})
 
     def compare_links(self, changes: LinkChanges, numbers: Collection[int]) -> None:
-        """Resolve the links of these chunks and compare the result with the stored claims and aliases."""
+        """Resolve the links of these chunks and compare the result with the stored stated relations and aliases."""
         found = changes.differences(dict.fromkeys(numbers))
-        self.links.missing += len(found.new_claims) + len(found.new_aliases)
-        self.links.extra += len(found.old_claims) + len(found.old_aliases)
+        self.links.missing += len(found.new_stated_relations) + len(found.new_aliases)
+        self.links.extra += len(found.old_stated_relations) + len(found.old_aliases)
 
 
 def _derive_entities(changes: GraphChanges) -> dict[str, Resolution]:
@@ -154,9 +154,9 @@ def _derive_entities(changes: GraphChanges) -> dict[str, Resolution]:
     return found
 
 
-def _check_statements(db: Session, namespace: Namespace, *, claims: int) -> str:
-    wrong = claims + int(db.one("misplaced_nominations", {"namespace": namespace}))
-    for kind, votes, rank, count in db.run("nomination_kinds", {"namespace": namespace}):
+def _check_statements(db: Session, namespace: Namespace, *, stated_relations: int) -> str:
+    wrong = stated_relations + int(db.one("misplaced_candidates", {"namespace": namespace}))
+    for kind, votes, rank, count in db.run("candidate_kinds", {"namespace": namespace}):
         if kind in KIND_RANKS and (votes, rank) != (vote(kind), KIND_RANKS[kind]):
             wrong += count
     return f"{counted(wrong, 'statement does', 'statements do')} not match chunk or kind" if wrong else ""
@@ -184,7 +184,7 @@ def _check_entities(
 
 
 def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Resolution]) -> str:
-    """Compare relations with their claims. Both sides come sorted and are merged, so neither is kept in memory."""
+    """Compare relations with what states them. Both sides come sorted and are merged, so neither is kept in memory."""
     values = {"namespace": namespace}
     expected = (
         (Pair(source, target, type), 0, namespace, (weight, pair_tie_rank(name, source, target)))

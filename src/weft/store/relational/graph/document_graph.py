@@ -1,4 +1,4 @@
-"""Statements of documents for the graph and the facts: nominations, claims, vectors of names, stated facts."""
+"""Statements of documents for the graph and the facts: candidates, stated relations, vectors of names, stated facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from weft.extract.mentions import nominated_mentions
+from weft.extract.mentions import proposed_mentions
 from weft.records import Batch, Fact, Vector
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph.graph_write import GraphChanges
@@ -29,7 +29,7 @@ class NameVectors:
         """
         items = {item.chunk.id: item for item in batch.chunks}
         described = {
-            chunks[id]: sorted({n.key for n in item.extraction.nominations if n.description})
+            chunks[id]: sorted({n.key for n in item.extraction.candidates if n.description})
             for id, item in items.items()
             if id in old
         }
@@ -83,9 +83,9 @@ class DocumentGraph:
         for id, item in {item.chunk.id: item for item in batch.chunks}.items():
             chunk, extraction = chunks[id], item.extraction
             mentions = item.mentions
-            if mentions is None or id in old:  # an import may nominate more names of a stored chunk
-                mentions = None if id in old else nominated_mentions(item.chunk.text, extraction.nominations)
-            self.changes.nominate(chunk, id=id, document=number, extraction=extraction, mentions=mentions)
+            if mentions is None or id in old:  # an import may propose more names of a stored chunk
+                mentions = None if id in old else proposed_mentions(item.chunk.text, extraction.candidates)
+            self.changes.propose(chunk, id=id, document=number, extraction=extraction, mentions=mentions)
         if model is not None:
             self._names.write(batch, model=model, chunks=chunks, old=old)
         if batch.facts or not is_new:

@@ -1,5 +1,5 @@
 """
-Mentions of the names that chunks nominate, as rows of these chunks.
+Mentions of the names that chunks propose, as rows of these chunks.
 
 A row depends on its chunk alone: it is written also for a name that is no entity, and stays when the name becomes one.
 Entities count their rows.
@@ -49,7 +49,7 @@ class MentionChanges:
         self._old |= self._stored(chunks)
 
     def change(self, chunk: int) -> None:
-        """Mark a stored chunk whose nominations change."""
+        """Mark a stored chunk whose candidates change."""
         self._new.pop(chunk, None)
         self._changed.add(chunk)
 
@@ -93,7 +93,7 @@ class MentionChanges:
         self._counts.clear()
 
     def _write_changed(self) -> None:
-        """Compute the mentions of stored chunks again, from all their nominations."""
+        """Compute the mentions of stored chunks again, from all their candidates."""
         if not self._changed:
             return
         before = self._old | self._stored(self._changed - self._old.keys())
@@ -122,7 +122,7 @@ class MentionChanges:
 def derive_mentions(
     db: Session, chunks: Collection[int], *, namespace: Namespace
 ) -> dict[int, tuple[str, Collection[StatedMention]]]:
-    """Return the id and the mentions of stored chunks, computed from their texts and nominations."""
+    """Return the id and the mentions of stored chunks, computed from their texts and candidates."""
     names, about = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
     for chunk, key, is_about in db.run("chunk_names", values) if chunks else ():

@@ -47,8 +47,8 @@ from weft.text.ids import fact_entity_id
 
 MAX_SUPPORTING_CHUNKS = 20
 """Maximum number of source chunks listed with a relation."""
-MAX_NOMINATIONS = 1000
-"""Maximum number of nominations of a name whose extractors are read, best first."""
+MAX_CANDIDATES = 1000
+"""Maximum number of candidates of a name whose extractors are read, best first."""
 
 _decode = json.JSONDecoder().decode
 _to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
@@ -210,15 +210,15 @@ class RelationalGraph:
                 (place, relation.source_id, relation.target_id, relation.type)
                 for place, relation in enumerate(relations)
             ]
-            values = {"namespace": namespace, "claims": json.dumps(wanted), "limit": MAX_SUPPORTING_CHUNKS}
+            values = {"namespace": namespace, "stated_relations": json.dumps(wanted), "limit": MAX_SUPPORTING_CHUNKS}
             derived = {place for place, relation in enumerate(relations) if relation.type in DERIVED_TYPES}
             sources: dict[int, list[_Source]] = defaultdict(list)
-            for place, source, target, rows in db.run("relation_claims", values):
+            for place, source, target, rows in db.run("relation_stated_relations", values):
                 sources[int(place)] += [
                     _Source(weight, id, text, extractor, (source, target))
                     for weight, id, text, extractor in json.loads(rows)
                 ]
-            values["claims"] = json.dumps([claim for claim in wanted if claim[0] in derived])
+            values["stated_relations"] = json.dumps([stated for stated in wanted if stated[0] in derived])
             values["chunks"] = MAX_COUNTED_CHUNKS
             for place, source, target, rows in db.run("shared_chunks", values) if derived else ():
                 sources[int(place)] += [_Source(1.0, id, "", None, (source, target)) for id in json.loads(rows)]
@@ -235,7 +235,7 @@ class RelationalGraph:
             values = {
                 "namespace": db.namespace_key(self._name),
                 "ids": json.dumps(list(entity_ids)),
-                "limit": MAX_NOMINATIONS,
+                "limit": MAX_CANDIDATES,
             }
             labels = defaultdict[str, list[str | None]](list)
             for id, label in db.run("entity_extractors", values):
@@ -467,7 +467,7 @@ class _Alias(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A claim of a relation."""
+    """A stated relation of a relation."""
 
     weight: float
     chunk_id: str
@@ -479,7 +479,7 @@ class _Source(NamedTuple):
 
 def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[str, str]) -> Relation:
     """
-    Return a relation with description, chunks and extractors of its claims, which come heaviest first.
+    Return a relation with description, chunks and extractors of its stated relations, which come heaviest first.
 
     A derived relation has no description; a sentence of its first chunk that contains the names is used. A stated
     relation without one stays without: a sentence with the same names may state another relation.

@@ -1,9 +1,9 @@
 """
 Update of the graph in the transaction that changes its documents.
 
-    nominations ─→ mentions of these names in the same chunk
-    nominations, edits ─→ entities ┐
-    claims ────────────────────────┴─→ relations
+    candidates ─→ mentions of these names in the same chunk
+    candidates, edits ─→ entities ┐
+    stated relations ────────────────────────┴─→ relations
 
 `GraphChanges` collects the keys, chunks and pairs that a transaction touches; `settle` then writes only those. Further
 mentions and co-occurrences are derived by the questions that need them (`name_search`, `co_occurrences`).
@@ -30,10 +30,10 @@ from weft.graph.entity_resolution import (
     judge,
     letters,
 )
-from weft.records import Claim, Extraction, StatedMention
+from weft.records import Extraction, StatedMention, StatedRelation
 from weft.store.relational.graph.graph_mentions import MentionChanges
 from weft.store.relational.graph.link_write import LinkChanges
-from weft.store.relational.session import Namespace, NominationRow, Session
+from weft.store.relational.session import CandidateRow, Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
@@ -47,8 +47,8 @@ class Pair(NamedTuple):
     type: str
 
 
-class ClaimRow(NamedTuple):
-    """A stored claim of a chunk."""
+class StatedRelationRow(NamedTuple):
+    """A stored stated relation of a chunk."""
 
     source: str
     target: str
@@ -86,37 +86,37 @@ class GraphChanges:
         self._pairs: set[Pair] = set()
         self._released: set[str] = set()
         """Keys that nothing may use any more after this transaction."""
-        self._nominations: list[NominationRow] = []
-        self._deleted_claims: list[dict[str, Any]] = []
-        self._new_claims: list[dict[str, Any]] = []
-        self._stored: dict[int, list[ClaimRow]] = {}
-        """Claims of chunks of withdrawn documents, read together; each is used once."""
+        self._candidates: list[CandidateRow] = []
+        self._deleted_stated_relations: list[dict[str, Any]] = []
+        self._new_stated_relations: list[dict[str, Any]] = []
+        self._stored: dict[int, list[StatedRelationRow]] = {}
+        """Stated relations of chunks of withdrawn documents, read together; each is used once."""
         self._mentions = MentionChanges(db, namespace=namespace)
         self._links = LinkChanges(db, namespace=namespace)
 
     def withdraw(self, document: int, *, chunks: Collection[int]) -> None:
-        """Delete the nominations of a document with these chunks; annotations of imports stay."""
-        found = self._claims(chunks)
+        """Delete the candidates of a document with these chunks; annotations of imports stay."""
+        found = self._stated_relations(chunks)
         self._stored |= {chunk: found[chunk] for chunk in chunks}
         self._mentions.expect(chunks)
         key = {"namespace": self._namespace, "document": document}
-        names = {name for (name,) in self._db.run("document_nominations", key)}
+        names = {name for (name,) in self._db.run("document_candidates", key)}
         self._touch_removed(names)
         self._links.withdraw(names)
-        self._db.run("delete_nominations", key)
+        self._db.run("delete_candidates", key)
 
     def remove(self, chunk: int) -> None:
         """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
         self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
-        claims = self._claims_of(chunk)
-        self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in claims}
-        self._released |= {key for claim in claims for key in (claim.source, claim.target)}
-        self._keys |= {key for claim in claims for key in (claim.source, claim.target) if is_page_key(key)}
+        stated_relations = self._stated_relations_of(chunk)
+        self._pairs |= {Pair(stated.source, stated.target, stated.type) for stated in stated_relations}
+        self._released |= {key for stated in stated_relations for key in (stated.source, stated.target)}
+        self._keys |= {key for stated in stated_relations for key in (stated.source, stated.target) if is_page_key(key)}
         self._links.remove(chunk)
         self._mentions.remove(chunk)
 
-    def nominate(
+    def propose(
         self,
         chunk: int,
         *,
@@ -126,22 +126,22 @@ class GraphChanges:
         mentions: Collection[StatedMention] | None,
         origin: str = "",
     ) -> None:
-        """Collect the nominations and claims of a chunk, or of an import about it; a new chunk has its `mentions`."""
+        """Collect the statements of a chunk, or of an import about it; a new chunk has its `mentions`."""
         is_new = mentions is not None
-        self._nominations += [NominationRow(chunk, document, origin, is_new, item) for item in extraction.nominations]
-        self._keys |= {item.key for item in extraction.nominations}
-        self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
-        old = () if is_new else self._claims_of(chunk)
-        self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
+        self._candidates += [CandidateRow(chunk, document, origin, is_new, item) for item in extraction.candidates]
+        self._keys |= {item.key for item in extraction.candidates}
+        self._first_words |= first_words(item.key for item in extraction.candidates if item.kind in OWN_KINDS)
+        old = () if is_new else self._stated_relations_of(chunk)
+        self._change_stated_relations(chunk, extraction.stated_relations, id=id, origin=origin, old=old)
         if not origin:
-            self._links.nominate(chunk, extraction, is_new=is_new)
+            self._links.propose(chunk, extraction, is_new=is_new)
         if mentions is None:
             self._mentions.change(chunk)
         else:
             self._mentions.add(chunk, id=id, mentions=mentions)
 
     def retract(self, chunk: int, *, origin: str) -> None:
-        """Delete an import's nominations in a chunk; the next `nominate` replaces its claims."""
+        """Delete an import's candidates in a chunk; the next `propose` replaces its stated relations."""
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
         self._touch_removed(name for (name,) in self._db.run("origin_keys", key))
         self._db.run("delete_origin", key)
@@ -165,7 +165,7 @@ class GraphChanges:
         self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
         self._mentions.write()
         changed = self._write_entities()
-        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
+        rows = self._db.run("stated_relations_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
         self._delete_entities(changed.deleted)
         self._write_heads(changed.written | changed.deleted)
@@ -177,7 +177,7 @@ class GraphChanges:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
         self._db.run("delete_entities", values)
-        self._db.run("delete_resolved_claims", values)
+        self._db.run("delete_resolved_stated_relations", values)
         self._db.run("delete_resolved_aliases", values)
         for chunks in batched(self._db.stream("all_chunk_numbers", values)):
             self._links.resolve_all([chunk for (chunk,) in chunks])
@@ -199,16 +199,16 @@ class GraphChanges:
         self._db.names.release(self._namespace)
 
     def write_statements(self) -> None:
-        """Write the collected nominations and claims, and the mentions of new chunks: rows of these chunks alone."""
-        self._db.names.write_nominations(self._namespace, self._nominations)
-        self._nominations = []
-        self._write_claims()
+        """Write the collected statements, and the mentions of new chunks: rows of these chunks alone."""
+        self._db.names.write_candidates(self._namespace, self._candidates)
+        self._candidates = []
+        self._write_stated_relations()
         self._mentions.write_new()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
     def all_keys(self, size: int = BATCH_ROWS) -> Iterator[set[str]]:
-        """Yield sets of about `size` nominated or edited keys. Keys with the same letters are in one set."""
+        """Yield sets of about `size` proposed or edited keys. Keys with the same letters are in one set."""
         keys: set[str] = set()
         every = (key for (key,) in self._db.stream("all_keys", {"namespace": self._namespace}))
         for _, group in groupby(every, key=letters):
@@ -314,53 +314,59 @@ class GraphChanges:
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
-    def _claims_of(self, chunk: int) -> list[ClaimRow]:
-        """Return the claims of a chunk before this transaction changed it."""
+    def _stated_relations_of(self, chunk: int) -> list[StatedRelationRow]:
+        """Return the stated relations of a chunk before this transaction changed it."""
         found = self._stored.pop(chunk, None)
-        return self._claims([chunk])[chunk] if found is None else found
+        return self._stated_relations([chunk])[chunk] if found is None else found
 
-    def _claims(self, chunks: Collection[int]) -> defaultdict[int, list[ClaimRow]]:
-        """Return the claims of chunks, by chunk number."""
-        self._write_claims()
-        found: defaultdict[int, list[ClaimRow]] = defaultdict(list)
+    def _stated_relations(self, chunks: Collection[int]) -> defaultdict[int, list[StatedRelationRow]]:
+        """Return the stated relations of chunks, by chunk number."""
+        self._write_stated_relations()
+        found: defaultdict[int, list[StatedRelationRow]] = defaultdict(list)
         values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
-        for chunk, *claim in self._db.run("chunk_claims", values) if chunks else ():
-            found[chunk].append(ClaimRow(*claim))
+        for chunk, *stated in self._db.run("chunk_stated_relations", values) if chunks else ():
+            found[chunk].append(StatedRelationRow(*stated))
         return found
 
-    def _change_claims(
-        self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, old: Iterable[ClaimRow]
+    def _change_stated_relations(
+        self,
+        chunk: int,
+        stated_relations: Iterable[StatedRelation],
+        *,
+        id: str,
+        origin: str,
+        old: Iterable[StatedRelationRow],
     ) -> None:
-        """Collect the changes that replace the claims of a chunk under an origin."""
-        before = {Pair(claim.source, claim.target, claim.type) for claim in old if claim.origin == origin}
-        after = {Pair(claim.source, claim.target, claim.type): claim for claim in claims}
+        """Collect the changes that replace the stated relations of a chunk under an origin."""
+        before = {Pair(stated.source, stated.target, stated.type) for stated in old if stated.origin == origin}
+        after = {Pair(stated.source, stated.target, stated.type): stated for stated in stated_relations}
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        self._deleted_claims += [
+        self._deleted_stated_relations += [
             {**key, "source": source, "target": target, "type": type} for source, target, type in before - after.keys()
         ]
         place = tie_rank(id) if after else 0  # a removed annotation has no id
         for pair in sorted(after):
-            claim = after[pair]
-            self._new_claims.append(
+            stated = after[pair]
+            self._new_stated_relations.append(
                 {
                     **key, "source": pair[0], "target": pair[1], "type": pair[2], "place": place,
-                    "weight": claim.weight, "description": claim.description, "extractor": claim.extractor,
+                    "weight": stated.weight, "description": stated.description, "extractor": stated.extractor,
                 }
             )  # fmt: skip
         self._pairs |= before | after.keys()
 
-    def _write_claims(self) -> None:
-        self._released |= {row[end] for row in self._deleted_claims for end in ("source", "target")}
-        changed = [*self._deleted_claims, *self._new_claims]
+    def _write_stated_relations(self) -> None:
+        self._released |= {row[end] for row in self._deleted_stated_relations for end in ("source", "target")}
+        changed = [*self._deleted_stated_relations, *self._new_stated_relations]
         numbers = self._db.names.numbers(self._namespace, {row[end] for row in changed for end in ("source", "target")})
         for row in changed:
             row["source"], row["target"] = numbers[row["source"]], numbers[row["target"]]
-        self._db.run_many("delete_claim", self._deleted_claims)
-        self._db.run_many("write_claim", self._new_claims)
-        self._deleted_claims, self._new_claims = [], []
+        self._db.run_many("delete_stated_relation", self._deleted_stated_relations)
+        self._db.run_many("write_stated_relation", self._new_stated_relations)
+        self._deleted_stated_relations, self._new_stated_relations = [], []
 
     def _write_relations(self) -> None:
-        """Update the relations of the collected pairs from their claims."""
+        """Update the relations of the collected pairs from their stated relations."""
         deleted, written = [], []
         for pairs in batched(sorted(self._pairs)):
             rows = self._db.run("pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})

@@ -7,8 +7,8 @@ A link is resolved again if
 - a page, redirect, label or section with the last part of its path appears or disappears,
 - a title that its page or target has becomes shared by several pages, or ceases to be.
 
-So a link may come before its target, and nothing reads other documents again. Raw links are claims with a target key
-that begins with `!`; resolved claims and aliases have an origin that begins with `@`.
+So a link may come before its target, and nothing reads other documents again. Raw links are stated relations with
+a target key that begins with `!`; resolved relations and aliases have an origin that begins with `@`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from weft.extract.links.page_keys import is_link_key, is_page_key, key_range, stem_range, title_key
 from weft.extract.links.resolution import MAX_CANDIDATES, PageRow
 from weft.graph.entity_resolution import Resolution
-from weft.records import Claim, Extraction, Nomination
-from weft.store.relational.session import Namespace, NominationRow, Session
+from weft.records import Candidate, Extraction, StatedRelation
+from weft.store.relational.session import CandidateRow, Namespace, Session
 from weft.store.shared.merging import tie_rank
 from weft.store.shared.page_links import ALIAS_REASON, LinkRow, LinkStatements, derive_statements, link_of_origin
 
@@ -30,12 +30,12 @@ BATCH_LINKS = 2000
 """Prefixes or keys that one statement looks up."""
 
 
-class ClaimOf(NamedTuple):
-    """A resolved claim of a chunk."""
+class StatedRelationOf(NamedTuple):
+    """A resolved relation of a chunk."""
 
     chunk: int
     origin: str
-    claim: Claim
+    stated: StatedRelation
 
 
 class AliasOf(NamedTuple):
@@ -58,8 +58,8 @@ class ChunkRow(NamedTuple):
 class LinkDifferences(NamedTuple):
     """Resolved statements that are missing in the store, and those that should not exist."""
 
-    new_claims: list[ClaimOf]
-    old_claims: list[ClaimOf]
+    new_stated_relations: list[StatedRelationOf]
+    old_stated_relations: list[StatedRelationOf]
     new_aliases: list[AliasOf]
     old_aliases: list[AliasOf]
     chunks: Mapping[int, ChunkRow]
@@ -81,10 +81,10 @@ class LinkChanges:
         """Collect the keys that a document had."""
         self._before |= {key for key in keys if is_page_key(key)}
 
-    def nominate(self, chunk: int, extraction: Extraction, *, is_new: bool) -> None:
+    def propose(self, chunk: int, extraction: Extraction, *, is_new: bool) -> None:
         """Collect the pages and links that a chunk states."""
-        self._after |= {item.key for item in extraction.nominations if is_page_key(item.key)}
-        if not is_new or any(is_link_key(claim.target) for claim in extraction.claims):
+        self._after |= {item.key for item in extraction.candidates if is_page_key(item.key)}
+        if not is_new or any(is_link_key(stated.target) for stated in extraction.stated_relations):
             self._chunks[chunk] = None
 
     def add(self, keys: Iterable[str], *, chunks: Iterable[int]) -> None:
@@ -104,9 +104,9 @@ class LinkChanges:
         if self._chunks:
             changes = self.differences(self._chunks)
             self._write(changes)
-            for claim in (item.claim for item in (*changes.new_claims, *changes.old_claims)):
-                pairs.add((claim.source, claim.target, claim.type))
-                keys |= {key for key in (claim.source, claim.target) if is_page_key(key)}
+            for stated in (item.stated for item in (*changes.new_stated_relations, *changes.old_stated_relations)):
+                pairs.add((stated.source, stated.target, stated.type))
+                keys |= {key for key in (stated.source, stated.target) if is_page_key(key)}
             keys |= {alias.key for alias in (*changes.new_aliases, *changes.old_aliases)}
         self._before, self._after, self._chunks = set(), set(), {}
         return keys, pairs
@@ -162,21 +162,23 @@ class LinkChanges:
         chunks, rows = self._read_links(values, wanted)
         derived = derive_statements([row for some in rows.values() for row in some], self)
         nothing = LinkStatements()
-        claims: set[ClaimOf] = set()
+        stated_relations: set[StatedRelationOf] = set()
         aliases: dict[tuple[int, str, str], AliasOf] = {}
         for chunk, some in rows.items():
             for row in some:
                 found = derived.get(row, nothing)
-                claims |= {ClaimOf(chunk, found.origin, claim) for claim in found.claims}
+                stated_relations |= {StatedRelationOf(chunk, found.origin, stated) for stated in found.stated_relations}
                 for alias in found.aliases:
                     at = AliasOf(chunk, found.origin, alias.key, alias.name, alias.alias_of)
                     aliases.setdefault((chunk, found.origin, alias.key), at)
-        old_claims = {item for item in self._stored_claims(values) if _is_wanted(item.chunk, item.origin, wanted)}
+        old_stated_relations = {
+            item for item in self._stored_stated_relations(values) if _is_wanted(item.chunk, item.origin, wanted)
+        }
         old_aliases = {item for item in self._stored_aliases(values) if _is_wanted(item.chunk, item.origin, wanted)}
         new_aliases = set(aliases.values())
         return LinkDifferences(
-            sorted(claims - old_claims, key=_order),
-            sorted(old_claims - claims, key=_order),
+            sorted(stated_relations - old_stated_relations, key=_order),
+            sorted(old_stated_relations - stated_relations, key=_order),
             sorted(new_aliases - old_aliases),
             sorted(old_aliases - new_aliases),
             chunks,
@@ -199,13 +201,13 @@ class LinkChanges:
                 links[chunk].append(LinkRow(source, target, weight, description, extractor, names))
         return chunks, links
 
-    def _stored_claims(self, values: Mapping[str, Any]) -> list[ClaimOf]:
-        rows = self._db.run("chunk_resolved_claims", values)
+    def _stored_stated_relations(self, values: Mapping[str, Any]) -> list[StatedRelationOf]:
+        rows = self._db.run("chunk_resolved_stated_relations", values)
         return [
-            ClaimOf(
+            StatedRelationOf(
                 chunk,
                 origin,
-                Claim(
+                StatedRelation(
                     source=source,
                     target=target,
                     type=type,
@@ -222,10 +224,13 @@ class LinkChanges:
 
     def _write(self, changes: LinkDifferences) -> None:
         at = {"namespace": self._namespace}
-        claims = (*changes.old_claims, *changes.new_claims)
-        ends = {key for item in claims for key in (item.claim.source, item.claim.target)}
+        stated_relations = (*changes.old_stated_relations, *changes.new_stated_relations)
+        ends = {key for item in stated_relations for key in (item.stated.source, item.stated.target)}
         numbers = self._db.names.numbers(self._namespace, ends | {alias.key for alias in changes.old_aliases})
-        self._db.run_many("delete_claim", [{**at, **_claim_key(item, numbers)} for item in changes.old_claims])
+        self._db.run_many(
+            "delete_stated_relation",
+            [{**at, **_stated_relation_key(item, numbers)} for item in changes.old_stated_relations],
+        )
         self._db.run_many(
             "delete_alias",
             [
@@ -234,18 +239,18 @@ class LinkChanges:
             ],
         )
         self._db.run_many(
-            "write_claim",
+            "write_stated_relation",
             [
                 {
-                    **at, **_claim_key(item, numbers), "place": tie_rank(changes.chunks[item.chunk].id),
-                    "weight": item.claim.weight, "description": item.claim.description,
-                    "extractor": item.claim.extractor,
+                    **at, **_stated_relation_key(item, numbers), "place": tie_rank(changes.chunks[item.chunk].id),
+                    "weight": item.stated.weight, "description": item.stated.description,
+                    "extractor": item.stated.extractor,
                 }
-                for item in changes.new_claims
+                for item in changes.new_stated_relations
             ],
         )  # fmt: skip
         rows = [_alias_row(alias, changes.chunks[alias.chunk].document) for alias in changes.new_aliases]
-        self._db.names.write_nominations(self._namespace, rows)
+        self._db.names.write_candidates(self._namespace, rows)
 
     # ── lookup of pages (`PageLookup`) ──────────────────────────────────────────────────────────
 
@@ -284,19 +289,23 @@ def _is_wanted(chunk: int, origin: str, wanted: Mapping[int, set[str] | None]) -
     return targets is None or link_of_origin(origin) in targets
 
 
-def _order(item: ClaimOf) -> tuple[int, str, str, str]:
-    return item.chunk, item.origin, item.claim.source, item.claim.target
+def _order(item: StatedRelationOf) -> tuple[int, str, str, str]:
+    return item.chunk, item.origin, item.stated.source, item.stated.target
 
 
-def _claim_key(item: ClaimOf, numbers: Mapping[str, int | str]) -> dict[str, Any]:
-    claim = item.claim
-    ends = {"source": numbers[claim.source], "target": numbers[claim.target], "type": claim.type}
+def _stated_relation_key(item: StatedRelationOf, numbers: Mapping[str, int | str]) -> dict[str, Any]:
+    stated = item.stated
+    ends = {
+        "source": numbers[stated.source],
+        "target": numbers[stated.target],
+        "type": stated.type,
+    }
     return {"chunk": item.chunk, "origin": item.origin, **ends}
 
 
-def _alias_row(alias: AliasOf, document: int) -> NominationRow:
-    item = Nomination(key=alias.key, name=alias.name, kind="anchor", alias_of=alias.alias_of, reason=ALIAS_REASON)
-    return NominationRow(alias.chunk, document, alias.origin, False, item)
+def _alias_row(alias: AliasOf, document: int) -> CandidateRow:
+    item = Candidate(key=alias.key, name=alias.name, kind="anchor", alias_of=alias.alias_of, reason=ALIAS_REASON)
+    return CandidateRow(alias.chunk, document, alias.origin, False, item)
 
 
 def _batched(values: Sequence[Any]) -> Iterable[list[Any]]:

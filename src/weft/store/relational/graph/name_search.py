@@ -1,4 +1,4 @@
-"""Mentions of names in chunks that do not nominate them: of names in all chunks, and of all names in a few chunks."""
+"""Mentions of names in chunks that do not propose them: of names in all chunks, and of all names in a few chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.store.shared.name_search import MAX_EXAMINED_CHUNKS, choose_terms, cou
 
 
 def search_names(db: Session, namespace: Namespace, keys: Collection[str]) -> dict[str, dict[str, int]]:
-    """Return the number of mentions of each key, by id of the chunk. Chunks that nominate the key may be among them."""
+    """Return the number of mentions of each key, by id of the chunk. Chunks that propose the key may be among them."""
     counts = db.keywords.counts(namespace, {term for key in keys for group in required_terms(key) for term in group})
     wanted = {key: groups for key in sorted(keys) if (groups := choose_terms(key, counts))}
     if not wanted:
@@ -37,7 +37,7 @@ def find_written_names(
     db: Session, namespace: Namespace, texts: Mapping[str, str], *, stated: Mapping[str, Collection[str]]
 ) -> list[Mention]:
     """
-    Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk nominates.
+    Return the mentions of entities in texts, by id of the chunk, without those of names that the chunk proposes.
 
     Only entities with a defining chunk count, not phrases of two documents that the chunk has in passing.
     """

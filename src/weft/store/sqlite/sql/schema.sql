@@ -100,21 +100,21 @@ CREATE TABLE term (
 ) STRICT, WITHOUT ROWID;
 
 -- Entities, mentions and relations.
--- `nomination`, `claim` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
--- them and from `edit`, and are updated by the writes that state or withdraw their names and claims.
+-- `candidate`, `stated_relation` and `mention` hold the statements of documents and imports. `entity` and `relation` are derived from
+-- them and from `edit`, and are updated by the writes that state or withdraw their names and stated relations.
 
--- Numbers of the keys of names. A key without a nomination, a stated claim and an entity has no row.
+-- Numbers of the keys of names. A key without a candidate, a stated relation and an entity has no row.
 CREATE TABLE name (
     number INTEGER PRIMARY KEY,
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
-    spelling TEXT,                         -- as first nominated; never changed. NULL: first used by a claim
+    spelling TEXT,                         -- as first proposed; never changed. NULL: first used by a stated relation
     UNIQUE (namespace, key)
 ) STRICT;
 
-CREATE TABLE nomination (
+CREATE TABLE candidate (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    place INTEGER NOT NULL,                -- position among the nominations of the key by the chunk
+    place INTEGER NOT NULL,                -- position among the candidates of the key by the chunk
     namespace INTEGER NOT NULL,
     document INTEGER NOT NULL,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
@@ -138,28 +138,28 @@ CREATE TABLE nomination (
     PRIMARY KEY (chunk, key, place)        -- short, because every index below repeats it
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX nomination_strong ON nomination (key, alias_of, code) WHERE vote = 2;
-CREATE INDEX nomination_by_rank ON nomination (key, rank, name);
-CREATE INDEX nomination_with_type ON nomination (key, rank, type) WHERE type <> '';
-CREATE INDEX nomination_with_description ON nomination (key, rank, description) WHERE description > '';
-CREATE INDEX nomination_alias ON nomination (key, alias_of, reason) WHERE alias_of <> '';
-CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
-CREATE INDEX nomination_by_extractor ON nomination (key, extractor) WHERE extractor <> '';
+CREATE INDEX candidate_strong ON candidate (key, alias_of, code) WHERE vote = 2;
+CREATE INDEX candidate_by_rank ON candidate (key, rank, name);
+CREATE INDEX candidate_with_type ON candidate (key, rank, type) WHERE type <> '';
+CREATE INDEX candidate_with_description ON candidate (key, rank, description) WHERE description > '';
+CREATE INDEX candidate_alias ON candidate (key, alias_of, reason) WHERE alias_of <> '';
+CREATE INDEX candidate_of_import ON candidate (namespace, origin) WHERE origin <> '';
+CREATE INDEX candidate_by_extractor ON candidate (key, extractor) WHERE extractor <> '';
 
 -- Best name of each key: the smallest of the best rank. NULL sorts first, so at most two rows are read.
 CREATE VIEW best_name AS
 SELECT w.number AS key, (
     SELECT CASE WHEN n.name IS NULL THEN min(w.spelling, coalesce((
-        SELECT min(o.name) FROM nomination AS o WHERE o.key = n.key AND o.rank = n.rank AND o.name > ''
+        SELECT min(o.name) FROM candidate AS o WHERE o.key = n.key AND o.rank = n.rank AND o.name > ''
     ), w.spelling)) ELSE n.name END
-    FROM nomination AS n
+    FROM candidate AS n
     WHERE n.key = w.number
     ORDER BY n.rank, n.name
     LIMIT 1
 ) AS name
 FROM name AS w;
 
-CREATE TABLE claim (
+CREATE TABLE stated_relation (
     namespace INTEGER NOT NULL,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
@@ -169,13 +169,13 @@ CREATE TABLE claim (
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL,                -- first 32 bits of the chunk's id, for ties
-    extractor TEXT NOT NULL,               -- as in `nomination`
+    extractor TEXT NOT NULL,               -- as in `candidate`
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX claim_by_pair ON claim (source, target, type, weight DESC, place, chunk);
-CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin <> '';
-CREATE INDEX claim_by_target ON claim (target);
+CREATE INDEX stated_relation_by_pair ON stated_relation (source, target, type, weight DESC, place, chunk);
+CREATE INDEX stated_relation_of_import ON stated_relation (namespace, origin) WHERE origin <> '';
+CREATE INDEX stated_relation_by_target ON stated_relation (target);
 
 CREATE TABLE entity (
     number INTEGER PRIMARY KEY,            -- that of its key in `name`
@@ -199,7 +199,7 @@ CREATE INDEX entity_by_head ON entity (head);
 CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
 CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND alias_of IS NULL;
 
--- Names that a chunk nominates and its text contains, and its subjects. No row depends on another chunk.
+-- Names that a chunk proposes and its text contains, and its subjects. No row depends on another chunk.
 CREATE TABLE mention (
     key INTEGER NOT NULL REFERENCES name (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
@@ -216,7 +216,7 @@ CREATE TABLE relation (
     source INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     type TEXT NOT NULL,
-    weight REAL NOT NULL,                  -- the largest of its claims
+    weight REAL NOT NULL,                  -- the largest of its stated relations
     place INTEGER NOT NULL,                -- from the ids of both entities, for ties
     PRIMARY KEY (source, target, type)
 ) STRICT, WITHOUT ROWID;

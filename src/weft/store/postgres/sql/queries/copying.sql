@@ -8,15 +8,15 @@ WHERE d.namespace = :namespace
     AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
 ORDER BY d.id, c.ordinal;
 
--- name: own_nominations
+-- name: own_candidates
 SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
-FROM weft.nomination AS n
+FROM weft.candidate AS n
 WHERE n.namespace = :namespace AND n.origin = ''
     AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k(value)))
 ORDER BY n.chunk, n.key, n.kind, n.name;
 
--- name: own_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.claim AS c
+-- name: own_stated_relations
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace AND c.origin = ''
     AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k(value)))
 ORDER BY c.chunk, c.source, c.target, c.type;
@@ -33,9 +33,9 @@ WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: import_names
-SELECT n.origin FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.origin <> '' AND n.kind <> 'anchor'
+SELECT n.origin FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.origin <> '' AND n.kind <> 'anchor'
 UNION
-SELECT c.origin FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin NOT IN ('', '*')
+SELECT c.origin FROM weft.stated_relation AS c WHERE c.namespace = :namespace AND c.origin NOT IN ('', '*')
     AND NOT (c.origin >= '@' AND c.origin < 'A')
 ORDER BY 1;
 

@@ -1,35 +1,35 @@
--- Entities, mentions, relations, nominations and claims.
+-- Entities, mentions, relations, candidates and stated relations.
 
--- name: document_nominations
-SELECT n.key FROM weft.chunk AS c JOIN weft.nomination AS n ON n.namespace = :namespace AND n.chunk = c.number
+-- name: document_candidates
+SELECT n.key FROM weft.chunk AS c JOIN weft.candidate AS n ON n.namespace = :namespace AND n.chunk = c.number
 WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
--- name: delete_nominations
-DELETE FROM weft.nomination AS n
+-- name: delete_candidates
+DELETE FROM weft.candidate AS n
 WHERE n.namespace = :namespace AND n.origin = ''
     AND n.chunk IN (SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = :document);
 
 -- name: chunk_keys
-SELECT DISTINCT n.key FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :chunk;
+SELECT DISTINCT n.key FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.chunk = :chunk;
 
 -- name: origin_keys
-SELECT DISTINCT n.key FROM weft.nomination AS n
+SELECT DISTINCT n.key FROM weft.candidate AS n
 WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
 
--- name: origin_nominations
+-- name: origin_candidates
 SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
-FROM weft.nomination AS n
+FROM weft.candidate AS n
 WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
--- name: origin_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.claim AS c
+-- name: origin_stated_relations
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 
 -- name: delete_origin
-DELETE FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
+DELETE FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
 
--- name: write_nomination
-INSERT INTO weft.nomination
+-- name: write_candidate
+INSERT INTO weft.candidate
     (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason, extractor)
 VALUES (
     :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
@@ -37,34 +37,34 @@ VALUES (
 )
 ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
 
--- name: chunk_claims
-SELECT c.chunk, c.source, c.target, c.type, c.origin FROM weft.claim AS c
+-- name: chunk_stated_relations
+SELECT c.chunk, c.source, c.target, c.type, c.origin FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace
     AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
--- name: write_claim
-INSERT INTO weft.claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
+-- name: write_stated_relation
+INSERT INTO weft.stated_relation (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
 VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (namespace, chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
--- name: delete_claim
-DELETE FROM weft.claim AS c
+-- name: delete_stated_relation
+DELETE FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.source = :source AND c.target = :target AND c.type = :type
     AND c.origin = :origin;
 
 -- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
-    EXISTS (SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2),
-    (SELECT min(n.document) FROM weft.nomination AS n
+    EXISTS (SELECT 1 FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2),
+    (SELECT min(n.document) FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 1)
     IS DISTINCT FROM (
-        SELECT max(n.document) FROM weft.nomination AS n
+        SELECT max(n.document) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 1
     ),
     EXISTS (
-        SELECT 1 FROM weft.nomination AS n
+        SELECT 1 FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2 AND n.alias_of = ''
             AND n.kind IN ('title', 'definition', 'field', 'given')
     )
@@ -74,41 +74,41 @@ FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 -- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
 CROSS JOIN LATERAL (
-    SELECT o.key FROM weft.nomination AS o
+    SELECT o.key FROM weft.candidate AS o
     WHERE o.namespace = :namespace AND o.key > k.value || ' ' AND o.key < k.value || '!'
         AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
         AND o.key NOT IN (
-            SELECT n.alias_of FROM weft.nomination AS n
+            SELECT n.alias_of FROM weft.candidate AS n
             WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
         )
     ORDER BY o.key
     LIMIT 1
 ) AS other
 LEFT JOIN LATERAL (
-    SELECT n.key FROM weft.nomination AS n
+    SELECT n.key FROM weft.candidate AS n
     WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> '' AND n.vote > 0
     LIMIT 1
 ) AS certain ON TRUE
 WHERE certain.key IS NULL;
 
 -- name: key_aliases
--- First few alias targets of each key, by a skip scan that does not read every nomination.
+-- First few alias targets of each key, by a skip scan that does not read every candidate.
 WITH RECURSIVE said (key, alias_of, nth) AS (
     SELECT k.value, (
-        SELECT min(n.alias_of) FROM weft.nomination AS n
+        SELECT min(n.alias_of) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of >= '/' AND n.alias_of <> '' -- `!`: a link
     ), 1
     FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
     UNION ALL
     SELECT said.key, (
-        SELECT min(n.alias_of) FROM weft.nomination AS n
+        SELECT min(n.alias_of) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = said.key AND n.alias_of > said.alias_of AND n.alias_of <> ''
     ), said.nth + 1
     FROM said
     WHERE said.alias_of IS NOT NULL AND said.nth < :limit
 )
 SELECT said.key, said.alias_of, (
-    SELECT min(n.reason) FROM weft.nomination AS n
+    SELECT min(n.reason) FROM weft.candidate AS n
     WHERE n.namespace = :namespace AND n.key = said.key AND n.alias_of = said.alias_of AND n.alias_of <> ''
 )
 FROM said
@@ -179,8 +179,8 @@ WHERE c.namespace = :namespace
 ORDER BY c.number;
 
 -- name: chunk_names
--- Keys that chunks nominate, and whether they are subjects. Aliases of resolved links are statements of other documents.
-SELECT n.chunk, n.key, bool_or(n.about) FROM weft.nomination AS n
+-- Keys that chunks propose, and whether they are subjects. Aliases of resolved links are statements of other documents.
+SELECT n.chunk, n.key, bool_or(n.about) FROM weft.candidate AS n
 WHERE n.namespace = :namespace AND n.origin NOT LIKE '@%'
     AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
 GROUP BY n.chunk, n.key;
@@ -212,9 +212,9 @@ FROM (
 WHERE e.namespace = :namespace AND e.key = found.key;
 
 -- name: pair_support
--- For pairs of entities: the largest weight of their claims, NULL without one.
+-- For pairs of entities: the largest weight of their stated relations, NULL without one.
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key, (
-    SELECT max(c.weight) FROM weft.claim AS c
+    SELECT max(c.weight) FROM weft.stated_relation AS c
     WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
 )
 FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
@@ -225,13 +225,13 @@ CROSS JOIN LATERAL (
     SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 1 LIMIT 1
 ) AS t;
 
--- name: claims_of_keys
--- Claims of new entities.
-SELECT c.source, c.target, c.type FROM weft.claim AS c
+-- name: stated_relations_of_keys
+-- Stated relations of new entities.
+SELECT c.source, c.target, c.type FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace
     AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
 UNION
-SELECT c.source, c.target, c.type FROM weft.claim AS c
+SELECT c.source, c.target, c.type FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace
     AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
@@ -298,7 +298,7 @@ WHERE f.namespace = :namespace
 SELECT h.id, coalesce(
     (SELECT d.value FROM weft.edit AS d
      WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
-    (SELECT n.name FROM weft.nomination AS n
+    (SELECT n.name FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
     h.key
 )
@@ -313,26 +313,26 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
          WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
-        (SELECT n.name FROM weft.nomination AS n
+        (SELECT n.name FROM weft.candidate AS n
          WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
         h.key
     ),
-    coalesce((SELECT n.type FROM weft.nomination AS n
+    coalesce((SELECT n.type FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
-    coalesce((SELECT n.description FROM weft.nomination AS n
+    coalesce((SELECT n.description FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.description <> ''
         ORDER BY n.rank, n.description LIMIT 1), ''),
     CASE WHEN EXISTS (
-        SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = h.key AND n.extractor <> ''
+        SELECT 1 FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.key = h.key AND n.extractor <> ''
     ) THEN coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
-        SELECT n.rank, n.description, n.extractor FROM weft.nomination AS n
+        SELECT n.rank, n.description, n.extractor FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.description <> ''
         ORDER BY n.rank, n.description
         LIMIT :limit
     ) AS d), '[]')::text END,
     coalesce((SELECT json_agg(json_build_array(o.name, o.reason, o.mentions, o.chunks) ORDER BY o.key) FROM (
         SELECT other.key, other.reason, other.mentions, other.chunks, coalesce(
-            (SELECT n.name FROM weft.nomination AS n
+            (SELECT n.name FROM weft.candidate AS n
              WHERE n.namespace = :namespace AND n.key = other.key ORDER BY n.rank, n.name LIMIT 1),
             (SELECT d.value FROM weft.edit AS d
              WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = other.key ORDER BY d.value LIMIT 1),
@@ -348,7 +348,7 @@ WHERE e.namespace = :namespace AND (
 );
 
 -- name: entity_extractors
--- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
+-- Extractors of entities under any name: each model by a skip scan; the rules if among the first candidates.
 WITH RECURSIVE named (id, key) AS (
     SELECT h.id, e.key FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)
     JOIN weft.entity AS h ON h.namespace = :namespace AND h.id = k.value
@@ -356,13 +356,13 @@ WITH RECURSIVE named (id, key) AS (
 ),
 said (id, key, extractor) AS (
     SELECT named.id, named.key, (
-        SELECT min(n.extractor) FROM weft.nomination AS n
+        SELECT min(n.extractor) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = named.key AND n.extractor <> ''
     )
     FROM named
     UNION ALL
     SELECT said.id, said.key, (
-        SELECT min(n.extractor) FROM weft.nomination AS n
+        SELECT min(n.extractor) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = said.key AND n.extractor > said.extractor AND n.extractor <> ''
     )
     FROM said
@@ -372,7 +372,7 @@ SELECT said.id, said.extractor FROM said WHERE said.extractor IS NOT NULL
 UNION
 SELECT named.id, '' FROM named WHERE EXISTS (
     SELECT 1 FROM (
-        SELECT n.extractor FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = named.key
+        SELECT n.extractor FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.key = named.key
         ORDER BY n.rank, n.name
         LIMIT :limit
     ) AS first
@@ -382,9 +382,9 @@ SELECT named.id, '' FROM named WHERE EXISTS (
 -- name: other_spelling
 -- First name other than `name` by which links refer to a key.
 SELECT coalesce(
-    (SELECT min(n.name) FROM weft.nomination AS n
+    (SELECT min(n.name) FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = :key AND n.rank = :rank AND n.name < :name),
-    (SELECT min(n.name) FROM weft.nomination AS n
+    (SELECT min(n.name) FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = :key AND n.rank = :rank AND n.name > :name)
 );
 
@@ -399,7 +399,7 @@ WHERE e.namespace = :namespace AND e.same_as <> e.key
 SELECT h.id, e.key, coalesce(
     (SELECT d.value FROM weft.edit AS d
      WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
-    (SELECT n.name FROM weft.nomination AS n
+    (SELECT n.name FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
     h.key
 ), e.chunks, e.strong, mentioned.mentions, related.relations
@@ -530,7 +530,7 @@ SELECT w.place, w.source, w.target, coalesce((
 ), '[]')::text
 FROM (
     SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM jsonb_array_elements(:claims::jsonb) AS v(value)
+    FROM jsonb_array_elements(:stated_relations::jsonb) AS v(value)
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
     JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
@@ -644,15 +644,15 @@ WHERE r.namespace = :namespace
     AND r.source = ANY (ARRAY(SELECT n.number FROM far AS n))
     AND r.target = ANY (ARRAY(SELECT n.number FROM near AS n));
 
--- name: relation_claims
--- For each position, ids of source and target, and type: the claims of largest weight for each pair of names, as a JSON
+-- name: relation_stated_relations
+-- For each position, ids of source and target, and type: the stated relations of largest weight for each pair of names, as a JSON
 -- list.
--- Claims are selected before their chunks are looked up, including ties with the last one.
+-- Stated relations are selected before their chunks are looked up, including ties with the last one.
 SELECT w.place, w.source, w.target, coalesce((
     SELECT json_agg(json_build_array(c.weight, c.id, c.description, c.extractor)) FROM (
         SELECT m.weight, k.id, m.description, m.extractor
         FROM (
-            SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.claim AS o
+            SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.stated_relation AS o
             WHERE o.namespace = :namespace AND o.source = w.source AND o.target = w.target
                 AND o.type = w.type
             ORDER BY o.weight DESC, o.place
@@ -664,7 +664,7 @@ SELECT w.place, w.source, w.target, coalesce((
 ), '[]')::text
 FROM (
     SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM jsonb_array_elements(:claims::jsonb) AS v(value)
+    FROM jsonb_array_elements(:stated_relations::jsonb) AS v(value)
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
     JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
@@ -683,7 +683,7 @@ WHERE c.namespace = :namespace
 
 -- name: unembedded_entities
 SELECT c.id, n.key, n.name, n.description
-FROM weft.nomination AS n JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
+FROM weft.candidate AS n JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
 WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
     AND NOT EXISTS (
         SELECT 1 FROM weft.entity_vector AS v
@@ -708,7 +708,7 @@ SELECT count(*) FROM weft.relation AS r WHERE r.namespace = :namespace;
 -- name: count_types
 -- Number of entities of each type, without types of aliases only.
 SELECT n.type, count(DISTINCT e.head)
-FROM weft.nomination AS n JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = n.key
+FROM weft.candidate AS n JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = n.key
 WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
 GROUP BY n.type
 ORDER BY n.type;
@@ -717,7 +717,7 @@ ORDER BY n.type;
 -- Number of stated relations of each type. One index scan.
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, o.type AS type
-    FROM weft.claim AS o
+    FROM weft.stated_relation AS o
     JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = o.source
     JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = o.target
     WHERE o.namespace = :namespace AND s.head <> t.head
@@ -747,7 +747,7 @@ DELETE FROM weft.entity_vector AS v
 WHERE v.namespace = :namespace AND v.chunk = :chunk
     AND v.key NOT IN (SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value))
     AND v.key NOT IN (
-        SELECT n.key FROM weft.nomination AS n
+        SELECT n.key FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin <> '' AND n.description <> ''
     );
 
@@ -755,6 +755,6 @@ WHERE v.namespace = :namespace AND v.chunk = :chunk
 DELETE FROM weft.entity_vector AS v
 WHERE v.namespace = :namespace AND v.chunk = :chunk
     AND v.key NOT IN (
-        SELECT n.key FROM weft.nomination AS n
+        SELECT n.key FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = '' AND n.description <> ''
     );

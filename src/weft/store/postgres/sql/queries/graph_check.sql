@@ -2,9 +2,9 @@
 -- Foreign keys to chunks, entities and models include the namespace, so a row cannot refer to another namespace.
 
 -- name: all_keys
--- All nominated and edited keys; keys with the same letters are adjacent.
+-- All proposed and edited keys; keys with the same letters are adjacent.
 SELECT named.key FROM (
-    SELECT n.key FROM weft.nomination AS n WHERE n.namespace = :namespace
+    SELECT n.key FROM weft.candidate AS n WHERE n.namespace = :namespace
     UNION
     SELECT e.key FROM weft.edit AS e WHERE e.namespace = :namespace
     UNION
@@ -20,8 +20,8 @@ SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions, e.chunk
 WHERE e.namespace = :namespace;
 
 -- name: all_pairs
--- Relations that claims state, with the largest weight.
-SELECT c.source, c.target, c.type, max(c.weight) FROM weft.claim AS c
+-- Relations that stated relations state, with the largest weight.
+SELECT c.source, c.target, c.type, max(c.weight) FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace
 GROUP BY c.source, c.target, c.type
 ORDER BY c.source, c.target, c.type;
@@ -38,33 +38,33 @@ SELECT m.chunk, m.namespace, m.key, m.count, m.about, m.sentences, m.place FROM 
 WHERE m.namespace = :namespace
     AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
--- name: misplaced_claims
--- Claims without the tie rank of their chunk, one chunk after another.
-SELECT coalesce(sum(found.claims), 0)::bigint FROM jsonb_array_elements(:places::jsonb) AS k(value)
+-- name: misplaced_stated_relations
+-- Stated relations without the tie rank of their chunk, one chunk after another.
+SELECT coalesce(sum(found.stated_relations), 0)::bigint FROM jsonb_array_elements(:places::jsonb) AS k(value)
 CROSS JOIN LATERAL (
-    SELECT count(*) AS claims FROM weft.claim AS c
+    SELECT count(*) AS stated_relations FROM weft.stated_relation AS c
     WHERE c.namespace = :namespace AND c.chunk = (k.value ->> 0)::bigint AND c.place <> (k.value ->> 1)::bigint
 ) AS found;
 
--- name: place_claims
-UPDATE weft.claim AS c SET place = :place
+-- name: place_stated_relations
+UPDATE weft.stated_relation AS c SET place = :place
 WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.place <> :place;
 
--- name: misplaced_nominations
-SELECT count(*) FROM weft.chunk AS c JOIN weft.nomination AS n ON n.namespace = :namespace AND n.chunk = c.number
+-- name: misplaced_candidates
+SELECT count(*) FROM weft.chunk AS c JOIN weft.candidate AS n ON n.namespace = :namespace AND n.chunk = c.number
 WHERE c.namespace = :namespace AND n.document <> c.document;
 
--- name: place_nominations
-UPDATE weft.nomination AS n SET document = c.document FROM weft.chunk AS c
+-- name: place_candidates
+UPDATE weft.candidate AS n SET document = c.document FROM weft.chunk AS c
 WHERE n.namespace = :namespace AND c.namespace = :namespace AND n.chunk = c.number AND n.document <> c.document;
 
--- name: nomination_kinds
-SELECT n.kind, n.vote, n.rank, count(*) FROM weft.nomination AS n
+-- name: candidate_kinds
+SELECT n.kind, n.vote, n.rank, count(*) FROM weft.candidate AS n
 WHERE n.namespace = :namespace
 GROUP BY n.kind, n.vote, n.rank;
 
 -- name: set_kind
-UPDATE weft.nomination AS n SET vote = :vote, rank = :rank
+UPDATE weft.candidate AS n SET vote = :vote, rank = :rank
 WHERE n.namespace = :namespace AND n.kind = :kind AND (n.vote <> :vote OR n.rank <> :rank);
 
 -- name: delete_entities
@@ -80,7 +80,7 @@ FROM weft.model AS m JOIN weft.entity_vector AS v ON v.namespace = :namespace AN
 WHERE m.namespace = :namespace AND (
     vector_dims(v.vector) <> m.dimension
     OR NOT EXISTS (
-        SELECT 1 FROM weft.nomination AS n
+        SELECT 1 FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.chunk = v.chunk AND n.key = v.key AND n.description <> ''
     )
 );
@@ -90,7 +90,7 @@ DELETE FROM weft.entity_vector AS v USING weft.model AS m
 WHERE v.namespace = :namespace AND m.namespace = :namespace AND m.number = v.model AND (
     vector_dims(v.vector) <> m.dimension
     OR NOT EXISTS (
-        SELECT 1 FROM weft.nomination AS n
+        SELECT 1 FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.chunk = v.chunk AND n.key = v.key AND n.description <> ''
     )
 );

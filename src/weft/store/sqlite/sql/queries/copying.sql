@@ -7,20 +7,20 @@ FROM json_each(:ids) AS k CROSS JOIN document AS d ON d.namespace = :namespace A
 CROSS JOIN chunk AS c ON c.document = d.number
 ORDER BY d.id, c.ordinal;
 
--- name: own_nominations
+-- name: own_candidates
 SELECT n.chunk, w.key, coalesce(n.name, w.spelling), n.kind, n.type, CASE
         WHEN typeof(n.description) = 'text' THEN n.description -- `1` is not compared with a place
-        ELSE (SELECT t.description FROM nomination AS t
+        ELSE (SELECT t.description FROM candidate AS t
               WHERE t.chunk = n.chunk AND t.key = n.key AND t.place = n.description)
     END, n.about, n.alias_of, n.reason, n.extractor
-FROM json_each(:numbers) AS k CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
+FROM json_each(:numbers) AS k CROSS JOIN candidate AS n ON n.chunk = k.value AND n.namespace = :namespace
 CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin = ''
 ORDER BY n.chunk, w.key, n.kind, coalesce(n.name, w.spelling);
 
--- name: own_claims
+-- name: own_stated_relations
 SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
-FROM json_each(:numbers) AS k CROSS JOIN claim AS c ON c.chunk = k.value AND c.namespace = :namespace
+FROM json_each(:numbers) AS k CROSS JOIN stated_relation AS c ON c.chunk = k.value AND c.namespace = :namespace
 CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target
 WHERE c.origin = ''
 ORDER BY c.chunk, s.key, t.key, c.type;
@@ -35,9 +35,9 @@ CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
 CROSS JOIN entity_vector AS v ON v.model = :model AND v.chunk = c.number;
 
 -- name: import_names
-SELECT origin FROM nomination WHERE namespace = :namespace AND origin <> '' AND kind <> 'anchor'
+SELECT origin FROM candidate WHERE namespace = :namespace AND origin <> '' AND kind <> 'anchor'
 UNION
-SELECT origin FROM claim WHERE namespace = :namespace AND origin <> ''
+SELECT origin FROM stated_relation WHERE namespace = :namespace AND origin <> ''
     AND NOT (origin >= '@' AND origin < 'A')
 ORDER BY 1;
 

@@ -1,4 +1,4 @@
--- Entities, mentions, relations, nominations and claims.
+-- Entities, mentions, relations, candidates and stated relations.
 
 -- name: write_names
 -- Gives keys a number. Pairs of a key and its spelling, or NULL.
@@ -12,52 +12,52 @@ SELECT w.key, w.number, w.spelling FROM json_each(:keys) AS k CROSS JOIN name AS
 DELETE FROM name
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
     AND NOT EXISTS (SELECT 1 FROM entity WHERE number = name.number)
-    AND NOT EXISTS (SELECT 1 FROM nomination WHERE key = name.number)
-    AND NOT EXISTS (SELECT 1 FROM claim WHERE source = name.number)
-    AND NOT EXISTS (SELECT 1 FROM claim WHERE target = name.number);
+    AND NOT EXISTS (SELECT 1 FROM candidate WHERE key = name.number)
+    AND NOT EXISTS (SELECT 1 FROM stated_relation WHERE source = name.number)
+    AND NOT EXISTS (SELECT 1 FROM stated_relation WHERE target = name.number);
 
--- name: document_nominations
-SELECT w.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number JOIN name AS w ON w.number = n.key
+-- name: document_candidates
+SELECT w.key FROM chunk AS c JOIN candidate AS n ON n.chunk = c.number JOIN name AS w ON w.number = n.key
 WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
--- name: delete_nominations
-DELETE FROM nomination
+-- name: delete_candidates
+DELETE FROM candidate
 WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document) AND origin = '';
 
 -- name: chunk_keys
-SELECT DISTINCT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key WHERE n.chunk = :chunk;
+SELECT DISTINCT w.key FROM candidate AS n JOIN name AS w ON w.number = n.key WHERE n.chunk = :chunk;
 
 -- name: origin_keys
-SELECT DISTINCT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+SELECT DISTINCT w.key FROM candidate AS n JOIN name AS w ON w.number = n.key
 WHERE n.chunk = :chunk AND n.origin = :origin;
 
--- name: origin_nominations
+-- name: origin_candidates
 SELECT n.chunk, w.key, coalesce(n.name, w.spelling), n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
-FROM nomination AS n JOIN name AS w ON w.number = n.key
+FROM candidate AS n JOIN name AS w ON w.number = n.key
 WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
--- name: origin_claims
+-- name: origin_stated_relations
 SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
-FROM claim AS c JOIN name AS s ON s.number = c.source JOIN name AS t ON t.number = c.target
+FROM stated_relation AS c JOIN name AS s ON s.number = c.source JOIN name AS t ON t.number = c.target
 WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 
 -- name: delete_origin
-DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
+DELETE FROM candidate WHERE chunk = :chunk AND origin = :origin;
 
--- name: write_nomination
--- `key` is a number, `code` that of a kind; a name that is the spelling of the key is NULL. A nomination that the chunk has
+-- name: write_candidate
+-- `key` is a number, `code` that of a kind; a name that is the spelling of the key is NULL. A candidate that the chunk has
 -- already keeps its place and is left as it is. A definition with the description of the title refers to it.
-INSERT INTO nomination
+INSERT INTO candidate
     (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
     extractor)
 SELECT
     :chunk, coalesce(
-        (SELECT place FROM nomination
+        (SELECT place FROM candidate
          WHERE chunk = :chunk AND key = :key AND code = :code AND name IS :name AND +origin = :origin),
-        (SELECT max(place) + 1 FROM nomination WHERE chunk = :chunk AND key = :key),
+        (SELECT max(place) + 1 FROM candidate WHERE chunk = :chunk AND key = :key),
         :place
     ), :namespace, :document, :origin, :key, :name, :code, :vote, :rank, :type, coalesce(
-        (SELECT place FROM nomination
+        (SELECT place FROM candidate
          WHERE chunk = :chunk AND key = :key AND kind = 'title' AND +origin = '' AND description = :description
              AND :code = 2 AND :origin = '' AND :description > ''),
         :description
@@ -65,9 +65,9 @@ SELECT
 WHERE TRUE
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
--- name: write_new_nomination
--- The same for a chunk without stored nominations: the caller gives the place, and the place of the title as description.
-INSERT INTO nomination
+-- name: write_new_candidate
+-- The same for a chunk without stored candidates: the caller gives the place, and the place of the title as description.
+INSERT INTO candidate
     (chunk, place, namespace, document, origin, key, name, code, vote, rank, type, description, about, alias_of, reason,
     extractor)
 VALUES (
@@ -76,38 +76,38 @@ VALUES (
 )
 ON CONFLICT (chunk, key, place) DO NOTHING;
 
--- name: chunk_claims
-SELECT c.chunk, s.key, t.key, c.type, c.origin FROM json_each(:chunks) AS k CROSS JOIN claim AS c ON c.chunk = k.value
+-- name: chunk_stated_relations
+SELECT c.chunk, s.key, t.key, c.type, c.origin FROM json_each(:chunks) AS k CROSS JOIN stated_relation AS c ON c.chunk = k.value
 CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c.target;
 
--- name: write_claim
+-- name: write_stated_relation
 -- `source` and `target` are numbers of keys.
-INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
+INSERT INTO stated_relation (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
 VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
--- name: delete_claim
-DELETE FROM claim
+-- name: delete_stated_relation
+DELETE FROM stated_relation
 WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND origin = :origin
     AND type = :type;
 
 -- name: key_votes
 -- Votes for keys: any strong vote; without one, weak votes of two documents; whether a key is named in its own right.
--- Weak votes have rank 5 or 6, so other nominations of the key are not read.
+-- Weak votes have rank 5 or 6, so other candidates of the key are not read.
 SELECT k.value,
-    EXISTS (SELECT 1 FROM nomination INDEXED BY nomination_strong WHERE key = w.number AND vote = 2) AS strong,
-    CASE WHEN NOT EXISTS (SELECT 1 FROM nomination INDEXED BY nomination_strong WHERE key = w.number AND vote = 2)
+    EXISTS (SELECT 1 FROM candidate INDEXED BY candidate_strong WHERE key = w.number AND vote = 2) AS strong,
+    CASE WHEN NOT EXISTS (SELECT 1 FROM candidate INDEXED BY candidate_strong WHERE key = w.number AND vote = 2)
         THEN EXISTS (
-            SELECT 1 FROM nomination AS n
+            SELECT 1 FROM candidate AS n
             WHERE n.key = w.number AND n.rank IN (5, 6) AND n.vote = 1 AND n.document <> (
-                SELECT document FROM nomination WHERE key = w.number AND rank IN (5, 6) AND vote = 1 LIMIT 1
+                SELECT document FROM candidate WHERE key = w.number AND rank IN (5, 6) AND vote = 1 LIMIT 1
             )
         )
         ELSE FALSE
     END,
     EXISTS (
-        SELECT 1 FROM nomination INDEXED BY nomination_strong
+        SELECT 1 FROM candidate INDEXED BY candidate_strong
         WHERE key = w.number AND vote = 2 AND alias_of = '' AND code IN (1, 2, 16, 17) -- title, definition, field, given
     )
 FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
@@ -116,32 +116,32 @@ FROM json_each(:keys) AS k LEFT JOIN name AS w ON w.namespace = :namespace AND w
 -- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
 WHERE EXISTS (
-    SELECT 1 FROM name AS longer CROSS JOIN nomination AS o INDEXED BY nomination_strong
+    SELECT 1 FROM name AS longer CROSS JOIN candidate AS o INDEXED BY candidate_strong
         ON o.key = longer.number AND o.vote = 2 AND o.alias_of = '' AND o.code IN (1, 2, 16, 17)
     WHERE longer.namespace = :namespace AND longer.key > k.value || ' ' AND longer.key < k.value || '!'
-        AND longer.key NOT IN (SELECT n.alias_of FROM nomination AS n WHERE n.key = w.number AND n.alias_of <> '')
+        AND longer.key NOT IN (SELECT n.alias_of FROM candidate AS n WHERE n.key = w.number AND n.alias_of <> '')
 ) AND NOT EXISTS (
-    SELECT 1 FROM nomination INDEXED BY nomination_alias WHERE key = w.number AND alias_of <> '' AND vote > 0
+    SELECT 1 FROM candidate INDEXED BY candidate_alias WHERE key = w.number AND alias_of <> '' AND vote > 0
 );
 
 -- name: key_aliases
--- First few alias targets of each key, by a skip scan that does not read every nomination.
+-- First few alias targets of each key, by a skip scan that does not read every candidate.
 WITH RECURSIVE said (key, number, alias_of, nth) AS (
     SELECT k.value, w.number, (
-        SELECT min(alias_of) FROM nomination
+        SELECT min(alias_of) FROM candidate
         WHERE key = w.number AND alias_of >= '/' AND alias_of <> '' -- `!`: a link
     ), 1
     FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
     UNION ALL
     SELECT said.key, said.number, (
-        SELECT min(alias_of) FROM nomination
+        SELECT min(alias_of) FROM candidate
         WHERE key = said.number AND alias_of > said.alias_of AND alias_of <> ''
     ), said.nth + 1
     FROM said
     WHERE said.alias_of IS NOT NULL AND said.nth < :limit
 )
 SELECT said.key, said.alias_of, (
-    SELECT min(reason) FROM nomination WHERE key = said.number AND alias_of = said.alias_of AND alias_of <> ''
+    SELECT min(reason) FROM candidate WHERE key = said.number AND alias_of = said.alias_of AND alias_of <> ''
 )
 FROM said
 WHERE said.alias_of IS NOT NULL;
@@ -199,9 +199,9 @@ SELECT c.number, unpack_text(c.text), c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
 -- name: chunk_names
--- Keys that chunks nominate, and whether they are subjects. Aliases of resolved links are statements of other documents.
+-- Keys that chunks propose, and whether they are subjects. Aliases of resolved links are statements of other documents.
 SELECT n.chunk, w.key, max(n.about) FROM json_each(:chunks) AS k
-CROSS JOIN nomination AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
+CROSS JOIN candidate AS n ON n.chunk = k.value CROSS JOIN name AS w ON w.number = n.key
 WHERE n.origin NOT LIKE '@%'
 GROUP BY n.chunk, n.key;
 
@@ -227,9 +227,9 @@ UPDATE entity SET (mentions, chunks) = (
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: pair_support
--- For pairs of entities: the largest weight of their claims, NULL without one.
+-- For pairs of entities: the largest weight of their stated relations, NULL without one.
 SELECT s.number, t.number, p.type, s.key, t.key,
-    (SELECT max(weight) FROM claim INDEXED BY claim_by_pair
+    (SELECT max(weight) FROM stated_relation INDEXED BY stated_relation_by_pair
      WHERE source = s.number AND target = t.number AND type = p.type)
 FROM (
     SELECT value ->> 0 AS source, value ->> 1 AS target, value ->> 2 AS type FROM json_each(:pairs)
@@ -237,15 +237,15 @@ FROM (
 CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.source  -- CROSS keeps the join order
 CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.target;
 
--- name: claims_of_keys
--- Claims of new entities.
+-- name: stated_relations_of_keys
+-- Stated relations of new entities.
 SELECT w.key, t.key, c.type FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c ON c.source = w.number CROSS JOIN name AS t ON t.number = c.target
+CROSS JOIN stated_relation AS c ON c.source = w.number CROSS JOIN name AS t ON t.number = c.target
 UNION
 SELECT s.key, w.key, c.type FROM json_each(:keys) AS k
 CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value
-CROSS JOIN claim AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source;
+CROSS JOIN stated_relation AS c ON c.target = w.number CROSS JOIN name AS s ON s.number = c.source;
 
 -- name: delete_relation
 DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
@@ -308,13 +308,13 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
         (SELECT name FROM best_name WHERE key = h.number),
         h.key
     ),
-    coalesce((SELECT type FROM nomination
+    coalesce((SELECT type FROM candidate
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
-    coalesce((SELECT description FROM nomination
+    coalesce((SELECT description FROM candidate
         WHERE key = h.number AND description > '' ORDER BY rank, description LIMIT 1), ''),
-    CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE key = h.number AND extractor <> '') THEN (
+    CASE WHEN EXISTS (SELECT 1 FROM candidate WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
-            SELECT rank, description, extractor FROM nomination
+            SELECT rank, description, extractor FROM candidate
             WHERE key = h.number AND description > ''
             ORDER BY rank, description
             LIMIT :limit
@@ -339,20 +339,20 @@ CROSS JOIN entity AS e ON e.number = k.number
 CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: entity_extractors
--- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
+-- Extractors of entities under any name: each model by a skip scan; the rules if among the first candidates.
 WITH RECURSIVE named (id, number) AS (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
     WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 ),
 said (id, number, extractor) AS (
     SELECT id, number, (
-        SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
+        SELECT min(extractor) FROM candidate INDEXED BY candidate_by_extractor
         WHERE key = named.number AND extractor <> ''
     )
     FROM named
     UNION ALL
     SELECT said.id, said.number, (
-        SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
+        SELECT min(extractor) FROM candidate INDEXED BY candidate_by_extractor
         WHERE key = said.number AND extractor > said.extractor AND extractor <> ''
     )
     FROM said
@@ -361,19 +361,19 @@ said (id, number, extractor) AS (
 SELECT id, extractor FROM said WHERE extractor IS NOT NULL
 UNION
 SELECT id, '' FROM named WHERE '' IN (
-    SELECT extractor FROM nomination WHERE key = named.number ORDER BY rank, name LIMIT :limit
+    SELECT extractor FROM candidate WHERE key = named.number ORDER BY rank, name LIMIT :limit
 );
 
 -- name: other_spelling
 -- First name other than `name` by which links refer to a key.
 SELECT (
     SELECT min(n.name) FROM (
-        SELECT min(name) AS name FROM nomination WHERE key = w.number AND rank = :rank AND name < :name
+        SELECT min(name) AS name FROM candidate WHERE key = w.number AND rank = :rank AND name < :name
         UNION ALL
-        SELECT min(name) FROM nomination WHERE key = w.number AND rank = :rank AND name > :name
+        SELECT min(name) FROM candidate WHERE key = w.number AND rank = :rank AND name > :name
         UNION ALL
         SELECT nullif(w.spelling, :name)
-        WHERE EXISTS (SELECT 1 FROM nomination WHERE key = w.number AND rank = :rank AND name IS NULL)
+        WHERE EXISTS (SELECT 1 FROM candidate WHERE key = w.number AND rank = :rank AND name IS NULL)
     ) AS n
 )
 FROM name AS w
@@ -497,7 +497,7 @@ SELECT w.place, w.source, w.target, (
 FROM (
     SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
         s.number AS from_number, t.number AS to_number
-    FROM json_each(:claims)
+    FROM json_each(:stated_relations)
     CROSS JOIN entity AS sh ON sh.namespace = :namespace AND sh.hash = unhex(substr(value ->> 1, 2))
     CROSS JOIN entity AS s ON s.head = sh.number
     CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
@@ -595,22 +595,22 @@ UNION
 SELECT s.id, t.id, r.type, r.weight
 FROM near AS t CROSS JOIN far AS s CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
--- name: relation_claims
--- For each position, ids of source and target, and type: the claims of largest weight for each pair of names, as a JSON
+-- name: relation_stated_relations
+-- For each position, ids of source and target, and type: the stated relations of largest weight for each pair of names, as a JSON
 -- list.
 SELECT w.place, w.source, w.target, (
     SELECT json_group_array(json_array(c.weight, c.id, c.description, c.extractor)) FROM (
-        SELECT claim.weight, k.id, claim.description, claim.extractor
-        FROM claim INDEXED BY claim_by_pair JOIN chunk AS k ON k.number = claim.chunk
-        WHERE claim.source = w.from_number AND claim.target = w.to_number AND claim.type = w.type
-        ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
+        SELECT stated_relation.weight, k.id, stated_relation.description, stated_relation.extractor
+        FROM stated_relation INDEXED BY stated_relation_by_pair JOIN chunk AS k ON k.number = stated_relation.chunk
+        WHERE stated_relation.source = w.from_number AND stated_relation.target = w.to_number AND stated_relation.type = w.type
+        ORDER BY stated_relation.weight DESC, stated_relation.place, k.id, stated_relation.origin
         LIMIT :limit
     ) AS c
 )
 FROM (
     SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
         s.number AS from_number, t.number AS to_number
-    FROM json_each(:claims)
+    FROM json_each(:stated_relations)
     CROSS JOIN entity AS sh ON sh.namespace = :namespace AND sh.hash = unhex(substr(value ->> 1, 2))
     CROSS JOIN entity AS s ON s.head = sh.number
     CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
@@ -626,7 +626,7 @@ WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: unembedded_entities
 SELECT c.id, w.key, coalesce(n.name, w.spelling), n.description
-FROM chunk AS c CROSS JOIN nomination AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
+FROM chunk AS c CROSS JOIN candidate AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
 WHERE c.namespace = :namespace AND n.vote = 2 AND n.description > ''
     AND NOT EXISTS (
         SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
@@ -649,17 +649,17 @@ SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE
 -- name: count_types
 -- Number of entities of each type, without types of aliases only. One index scan.
 SELECT n.type, count(DISTINCT e.head)
-FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.number = n.key
+FROM candidate AS n INDEXED BY candidate_with_type JOIN entity AS e ON e.number = n.key
 WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
 GROUP BY n.type
 ORDER BY n.type;
 
 -- name: count_stated
--- Number of stated relations of each type. One index scan over stated claims.
+-- Number of stated relations of each type. One index scan over stated relations.
 SELECT c.type, count(*) FROM (
-    SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
-    FROM claim INDEXED BY claim_by_pair
-    CROSS JOIN entity AS s ON s.number = claim.source CROSS JOIN entity AS t ON t.number = claim.target
+    SELECT DISTINCT s.head AS source, t.head AS target, stated_relation.type AS type
+    FROM stated_relation INDEXED BY stated_relation_by_pair
+    CROSS JOIN entity AS s ON s.number = stated_relation.source CROSS JOIN entity AS t ON t.number = stated_relation.target
     WHERE s.namespace = :namespace AND s.head <> t.head
 ) AS c
 GROUP BY c.type
@@ -682,7 +682,7 @@ SELECT key FROM entity WHERE namespace = :namespace AND alias_of IS NULL AND str
 DELETE FROM entity_vector
 WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
     AND key NOT IN (
-        SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+        SELECT w.key FROM candidate AS n JOIN name AS w ON w.number = n.key
         WHERE n.chunk = :chunk AND n.origin <> '' AND n.description > ''
     );
 
@@ -690,6 +690,6 @@ WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
 DELETE FROM entity_vector
 WHERE chunk = :chunk
     AND key NOT IN (
-        SELECT w.key FROM nomination AS n JOIN name AS w ON w.number = n.key
+        SELECT w.key FROM candidate AS n JOIN name AS w ON w.number = n.key
         WHERE n.chunk = :chunk AND n.origin = '' AND n.description > ''
     );

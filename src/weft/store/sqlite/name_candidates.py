@@ -1,5 +1,5 @@
 """
-Nominations of a SQLite file: keys are numbers, and a chunk's repeated texts are stored once.
+Candidates of a SQLite file: keys are numbers, and a chunk's repeated texts are stored once.
 
 A spelling is stored with the number of its key, and a description that the title has already refers to the title. The
 statement that looks this up for stored chunks takes twice as long as one with values that are known before.
@@ -13,19 +13,19 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from weft.graph.entity_resolution import KIND_RANKS, vote
-from weft.store.relational.session import Namespace, NominationRow, Session
+from weft.store.relational.session import CandidateRow, Namespace, Session
 
 KINDS = (
     "phrase", "title", "definition", "quoted", "variant", "abbreviation", "heading", "link", "label", "section", "page",
     "anchor", "name", "identifier", "term", "metadata", "field", "given",
 )  # fmt: skip
-"""Kinds of nominations in the order of their numbers, as in the column `kind`."""
+"""Kinds of candidates in the order of their numbers, as in the column `kind`."""
 
 COLUMNS = (
     "chunk", "place", "namespace", "document", "origin", "key", "name", "code", "vote", "rank", "type", "description",
     "about", "alias_of", "reason", "extractor",
 )  # fmt: skip
-"""Columns of a nomination, in the order in which `write_new_nomination` takes them."""
+"""Columns of a candidate, in the order in which `write_new_candidate` takes them."""
 
 _KIND_COLUMNS = {kind: (number, vote(kind), KIND_RANKS[kind]) for number, kind in enumerate(KINDS)}
 
@@ -61,8 +61,8 @@ class NameNumbers:
             self._known[namespace, key] = number, spelling
 
 
-def write_nominations(db: Session, namespace: Namespace, rows: Sequence[NominationRow], *, names: NameNumbers) -> None:
-    """Number the keys of nominations and write them."""
+def write_candidates(db: Session, namespace: Namespace, rows: Sequence[CandidateRow], *, names: NameNumbers) -> None:
+    """Number the keys of candidates and write them."""
     numbers = names.find(namespace, {row.item.key: row.item.name for row in rows})
     places: defaultdict[tuple[int, int], dict[tuple[str, str], int]] = defaultdict(dict)
     titles: dict[tuple[int, int, str], int] = {}
@@ -72,7 +72,7 @@ def write_nominations(db: Session, namespace: Namespace, rows: Sequence[Nominati
         key, spelling = numbers[item.key]
         code, votes, rank = _KIND_COLUMNS[item.kind]
         place, description = 0, item.description
-        if is_new:  # equal nominations share a place
+        if is_new:  # equal candidates share a place
             used = places[chunk, key]
             place = used.setdefault((item.kind, item.name), len(used))
             if description and not origin and item.kind in ("title", "definition"):
@@ -86,5 +86,5 @@ def write_nominations(db: Session, namespace: Namespace, rows: Sequence[Nominati
             item.alias_of, item.reason, item.extractor,
         )  # fmt: skip
         (new if is_new else other).append(values)
-    db.run_many("write_new_nomination", new)
-    db.run_many("write_nomination", [dict(zip(COLUMNS, row, strict=True)) for row in other])
+    db.run_many("write_new_candidate", new)
+    db.run_many("write_candidate", [dict(zip(COLUMNS, row, strict=True)) for row in other])

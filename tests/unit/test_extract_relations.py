@@ -1,7 +1,7 @@
-"""Claims of the rule extractor."""
+"""Stated relations of the rule extractor."""
 
 import pytest
-from extracting import claims, extract, extract_all, names
+from extracting import extract, extract_all, names, stated_relations
 
 from weft.extract.relation_types import INVERSE
 from weft.extract.statements import Statement, canonical, in_words, inverse, spellings
@@ -12,7 +12,7 @@ OTHER = "Some words come first here."
 
 
 @pytest.mark.parametrize(
-    "field, value, claim",
+    "field, value, stated",
     [
         ("depends_on", ["OAuth Provider"], ("auth", "depends_on", "oauth provider")),
         ("Depends-On", "OAuth Provider", ("auth", "depends_on", "oauth provider")),
@@ -26,43 +26,43 @@ OTHER = "Some words come first here."
         ("team", "Identity Team", ("auth", "has_team", "identity team")),
     ],
 )
-def test_typed_fields_claim_most(field, value, claim):
+def test_typed_fields_stated_relation_most(field, value, stated):
     """They weigh ten, and each relation has one direction."""
     extraction = extract("Checks tokens for all.", title="Auth", metadata={field: value})
-    assert claims(extraction, least=10) == [claim]
+    assert stated_relations(extraction, least=10) == [stated]
 
 
 def test_a_field_is_told_in_words():
     """The description can be shown to a reader."""
     metadata = {"depends_on": "OAuth Provider", "owner": "Identity Team"}
     extraction = extract("Checks tokens.", title="Auth Service", metadata=metadata)
-    assert [claim.description for claim in extraction.claims] == [
+    assert [stated.description for stated in extraction.stated_relations] == [
         "Auth Service depends on OAuth Provider.",
         "Auth Service is owned by Identity Team.",
     ]
 
 
-def test_metadata_is_claimed_once():
+def test_metadata_is_stated_once():
     """On the first chunk, not on every one."""
     first, second = extract_all("One.", "Two.", metadata={"owner": "Platform Team"})
-    assert len(first.claims) == 1
-    assert second.claims == ()
+    assert len(first.stated_relations) == 1
+    assert second.stated_relations == ()
 
 
-def test_a_link_claims_with_its_sentence():
+def test_a_link_stated_relations_with_its_sentence():
     """Markup is removed from the description, which is cut at 300 characters."""
     extraction = extract(f"First. The **reason** is in [[INC-2041|the review]]. So {'long ' * 100} [[Ledger]].")
-    assert claims(extraction) == [
+    assert stated_relations(extraction) == [
         ("session store", "links_to", "inc 2041"),
         ("session store", "links_to", "ledger"),
     ]
-    assert [claim.weight for claim in extraction.claims] == [8, 8]
-    assert extraction.claims[0].description == "The reason is in the review."
-    assert len(extraction.claims[1].description) <= 300
+    assert [stated.weight for stated in extraction.stated_relations] == [8, 8]
+    assert extraction.stated_relations[0].description == "The reason is in the review."
+    assert len(extraction.stated_relations[1].description) <= 300
 
 
 @pytest.mark.parametrize(
-    "text, claim",
+    "text, stated",
     [
         ("Login Flow depends on Auth Service.", ("login flow", "depends_on", "auth service")),
         ("Login Flow relies on the Auth Service.", ("login flow", "depends_on", "auth service")),
@@ -97,12 +97,12 @@ def test_a_link_claims_with_its_sentence():
         ("限流器（Rate Limiter）按客户端计数，归平台团队（Platform Team）所有。", ("限流器", "owned_by", "平台团队")),
     ],
 )  # fmt: skip
-def test_verbs_between_names_claim(text, claim):
-    """They weigh seven, and both names are nominated."""
+def test_verbs_between_names_stated_relation(text, stated):
+    """They weigh seven, and both names are proposed."""
     extraction = extract(f"{OTHER} {text}", title="Notes")
-    found = [(c.source, c.type, c.target) for c in extraction.claims if c.weight == 7]
-    assert claim in found
-    assert {claim[0], claim[2]} <= {n.key for n in extraction.nominations}
+    found = [(c.source, c.type, c.target) for c in extraction.stated_relations if c.weight == 7]
+    assert stated in found
+    assert {stated[0], stated[2]} <= {n.key for n in extraction.candidates}
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_verbs_between_names_claim(text, claim):
 )
 def test_a_verb_may_have_several_objects(text, expected):
     """A comma and `and` go on with the list."""
-    assert [target for _, _, target in claims(extract(f"{OTHER} {text}", title="Notes"))] == expected
+    assert [target for _, _, target in stated_relations(extract(f"{OTHER} {text}", title="Notes"))] == expected
 
 
 def test_two_roles_in_one_phrase_are_two_relations():
     """`written and directed by` says both of the film."""
     text = "Closet Land is a 1991 independent film, written and directed by Radha Bharadwaj and starring Alan Rickman."
-    assert claims(extract(text, title="Closet Land", form="text")) == [
+    assert stated_relations(extract(text, title="Closet Land", form="text")) == [
         ("closet land", "written_by", "radha bharadwaj"),
         ("closet land", "directed_by", "radha bharadwaj"),
     ]
@@ -139,13 +139,13 @@ def test_two_roles_in_one_phrase_are_two_relations():
 def test_a_pronoun_stands_for_the_title(text):
     """At the start of a sentence of its own document."""
     extraction = extract(text, metadata={"type": "service"})
-    assert ("session store", "depends_on", "auth service") in claims(extraction)
+    assert ("session store", "depends_on", "auth service") in stated_relations(extraction)
 
 
 def test_a_pronoun_may_have_lost_the_title():
     """After a sentence about someone else, `she` is someone else."""
     extraction = extract("Session Store is new. Marie Curie was a chemist. She was born in Warsaw.")
-    assert claims(extraction) == []
+    assert stated_relations(extraction) == []
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_pronoun_may_have_lost_the_title():
 )
 def test_a_sentence_without_subject_is_about_the_title(text):
     """Writers leave out what the page is about."""
-    assert ("session store", "owned_by", "platform team") in claims(extract(f"{OTHER} {text}"))
+    assert ("session store", "owned_by", "platform team") in stated_relations(extract(f"{OTHER} {text}"))
 
 
 @pytest.mark.parametrize(
@@ -174,43 +174,43 @@ def test_a_sentence_without_subject_is_about_the_title(text):
         "召回率下降则禁止发布，由我们负责。",
     ],
 )
-def test_doubtful_sentences_claim_nothing_about_their_names(text):
+def test_doubtful_sentences_stated_relation_nothing_about_their_names(text):
     """Negation, common nouns, other clauses: better none than a wrong one."""
     extraction = extract(f"{OTHER} {text}", title="Notes")
     wrong = {"redis", "caching", "weather", "ann smith", "rome", "max hall", "hennessy", "重试", "我们"}
-    assert [c for c in claims(extraction) if {c[0], c[2]} & wrong and c[0] != "note"] == []
-    assert ("note", "born_in", "hennessy") not in claims(extraction)
+    assert [c for c in stated_relations(extraction) if {c[0], c[2]} & wrong and c[0] != "note"] == []
+    assert ("note", "born_in", "hennessy") not in stated_relations(extraction)
 
 
 def test_a_heading_that_is_a_linked_name_is_a_section_of_the_title():
-    """It weighs six, and does not make the thing a part of the topic; an ordinary heading claims nothing."""
+    """It weighs six, and does not make the thing a part of the topic; an ordinary heading stated relations nothing."""
     extraction = extract("## Sharp edges\n\nText.", heading=("[Retry Queue](retry.md)",))
-    assert claims(extraction) == [("retry queue", "section_of", "session store")]
-    assert extraction.claims[0].weight == 6
-    assert claims(extract("Text.", heading=("What We Do", "Known Issues", "Numbers"))) == []
+    assert stated_relations(extraction) == [("retry queue", "section_of", "session store")]
+    assert extraction.stated_relations[0].weight == 6
+    assert stated_relations(extract("Text.", heading=("What We Do", "Known Issues", "Numbers"))) == []
 
 
-def test_nothing_is_claimed_of_itself():
+def test_nothing_is_stated_of_itself():
     """A page that links to itself, or owns itself, is no relation."""
     extraction = extract("Session Store uses the [[Session Store]].", metadata={"owner": "Session Stores"})
-    assert claims(extraction) == []
+    assert stated_relations(extraction) == []
 
 
-def test_of_equal_claims_the_heaviest_stays():
+def test_of_equal_stated_relations_the_heaviest_stays():
     """The field outweighs the sentence that repeats it."""
     extraction = extract("Session Store is owned by Platform Team.", metadata={"owner": "Platform Team"})
-    assert [(claim.type, claim.weight) for claim in extraction.claims] == [("owned_by", 10)]
+    assert [(stated.type, stated.weight) for stated in extraction.stated_relations] == [("owned_by", 10)]
 
 
-def test_targets_of_heavy_claims_are_strong():
-    """A claim of weight eight or more must not wait for other documents."""
+def test_targets_of_heavy_stated_relations_are_strong():
+    """A stated relation of weight eight or more must not wait for other documents."""
     metadata = {"depends_on": ["Ledger"], "owner": "Ops Team"}
     extraction = extract("See [[INC-1]]. Owner: Grace Hopper\n\nUses: Redis", metadata=metadata)
-    strong = {n.key for n in extraction.nominations if n.kind in STRONG_KINDS}
-    assert {target for _, _, target in claims(extraction, least=8)} <= strong
+    strong = {n.key for n in extraction.candidates if n.kind in STRONG_KINDS}
+    assert {target for _, _, target in stated_relations(extraction, least=8)} <= strong
 
 
-def test_a_name_in_a_claim_is_nominated():
+def test_a_name_in_a_stated_relation_is_proposed():
     """Terms of a Chinese sentence are nowhere else put forward."""
     extraction = extract("认证服务依赖会话存储。", title="架构")
     assert names(extraction, "term") == ["认证服务", "会话存储"]
