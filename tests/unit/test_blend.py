@@ -214,4 +214,4 @@ def test_every_format_has_the_facts_first_in_the_same_budget(format):
     values = engine.memory_search(ASKED)
 
     assert values["context"].startswith("### 💡 CONTEXT: JACQ Project\n")
-    assert engine._counter.count(values["context"]) <= 120
+    assert engine._token_counter.get().count(values["context"]) <= 120

@@ -139,7 +139,7 @@ def test_every_format_keeps_to_the_budget_and_says_what_it_left_out(engine, resu
     context = engine.context(result, format=format, budget=budget)
     whole = engine.context(result, format=format, budget=4000)
 
-    assert engine._counter.count(context.text) == context.tokens <= budget
+    assert engine._token_counter.get().count(context.text) == context.tokens <= budget
     assert whole.omitted == 0
     assert (context.omitted == 0) == (context.text == whole.text)
     if context.omitted and context.text:
@@ -167,7 +167,7 @@ def test_what_is_said_of_an_entity_is_set(engine, result):
 
     section = re.compile(r"### Auth Service .*?(?=\n\n)", re.DOTALL)
     short = section.search(context_text("graph", entity_tokens=30)).group()
-    assert engine._counter.count(short) <= 30 < engine._counter.count(section.search(SAMPLE_TEXT).group())
+    assert engine._token_counter.get().count(short) <= 30 < engine._token_counter.get().count(section.search(SAMPLE_TEXT).group())
     assert context_text("evidence", entity_tokens=100) == context_text("evidence")
     assert "\n\nCore …\n\n" in context_text("evidence", entity_tokens=3)
 

@@ -83,7 +83,7 @@ def test_the_text_keeps_to_the_budget_of_the_settings():
     values = engine.memory_search("cats purr")
 
     assert len(values["results"]) == 9
-    assert 0 < engine._counter.count(values["context"]) <= 150
+    assert 0 < engine._token_counter.get().count(values["context"]) <= 150
     assert values["context"].endswith("]\n")
 
 
