@@ -167,7 +167,11 @@ def test_what_is_said_of_an_entity_is_set(engine, result):
 
     section = re.compile(r"### Auth Service .*?(?=\n\n)", re.DOTALL)
     short = section.search(context_text("graph", entity_tokens=30)).group()
-    assert engine._token_counter.get().count(short) <= 30 < engine._token_counter.get().count(section.search(SAMPLE_TEXT).group())
+    assert (
+        engine._token_counter.get().count(short)
+        <= 30
+        < engine._token_counter.get().count(section.search(SAMPLE_TEXT).group())
+    )
     assert context_text("evidence", entity_tokens=100) == context_text("evidence")
     assert "\n\nCore …\n\n" in context_text("evidence", entity_tokens=3)
 
