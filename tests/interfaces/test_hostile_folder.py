@@ -42,6 +42,7 @@ OTHERS = {
     "estimate": ["notes"],
     "list": [],
     "get": ["notes/n0.md"],
+    "open": ["notes/n0.md", "--print"],
     "related": ["notes/n0.md"],
     "delete": ["notes/n5.md"],
     "entity list": [],

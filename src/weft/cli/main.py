@@ -17,6 +17,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "reembed": ("weft.cli.index.reembed:reembed", "Re-embed all chunks with another embedder."),
         "list": ("weft.cli.index.documents:list_documents", "List documents by source."),
         "get": ("weft.cli.index.documents:get", "Print a document or a chunk."),
+        "open": ("weft.cli.index.open:open_citation", "Open a citation in the editor."),
         "delete": ("weft.cli.index.documents:delete", "Delete documents and all data derived from them."),
     },
     "Search": {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.config.options import GraphOptions, MemoryOptions, SearchOptions, Settings
+from weft.config.options import EditorOptions, GraphOptions, MemoryOptions, SearchOptions, Settings
 from weft.errors import ConfigError
 
 COUNTS: Mapping[str, str] = {
@@ -39,6 +39,9 @@ SHARES: Mapping[str, str] = {
 }
 """Numbers from 0 to 1."""
 
+PAGE_SCHEMES = frozenset(("about", "blob", "data", "file", "ftp", "http", "https", "javascript", "vbscript"))
+"""Schemes that a browser opens itself, so that `editor.command` cannot run a script."""
+
 MAX_HOPS = 3
 
 SECONDS_PER_DAY = 24 * 60 * 60
@@ -46,7 +49,7 @@ SECONDS_PER_DAY = 24 * 60 * 60
 
 def check_settings(settings: Settings) -> None:
     """Raise `ConfigError` if a value is out of range or contradicts another."""
-    for group in {**COUNTS, **AMOUNTS, **SHARES}:
+    for group in {**COUNTS, **AMOUNTS, **SHARES, **_FURTHER}:
         check_group(group, getattr(settings, group))
     check_namespace(settings.store.namespace)
 
@@ -104,6 +107,16 @@ def _check_memory(memory: MemoryOptions) -> None:
             )
 
 
+def _check_editor(editor: EditorOptions) -> None:
+    scheme, colon, _ = editor.url.partition(":")
+    is_editor = bool(colon) and scheme.isascii() and scheme.isalnum() and scheme.lower() not in PAGE_SCHEMES
+    if editor.url and not (is_editor and "{path}" in editor.url):
+        raise ConfigError(
+            f"invalid editor.command: {editor.command!r}",
+            hint="use the address of an editor with {path}, such as vscode://file{path}:{line}, or a program",
+        )
+
+
 def _is_amount(text: str) -> bool:
     try:
         return 0 <= float(text) < math.inf
@@ -115,6 +128,7 @@ _FURTHER: Mapping[str, Callable[[Any], None]] = {
     "search": _check_search,
     "graph": _check_graph,
     "memory": _check_memory,
+    "editor": _check_editor,
 }
 
 

@@ -316,7 +316,7 @@ class MemoryOptions:
     """Score factors by source: `file=3`. Defaults: user_edit 2, file 1.5, system 1.2, conversation and other 1."""
     weekly_decay: float = 0.95
     """Decay factor per week without access, 0 to 1."""
-    grace_weeks: float = 1.0
+    grace_weeks: float = constant(1.0)
     """Weeks without access before decay starts."""
     usage_weight: float = 0.5
     """Weight of earlier accesses: the factor is 1 + this · log10(accesses + 1)."""
@@ -361,6 +361,24 @@ class ServerOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditorOptions:
+    """Editor that `weft open` and the web page open citations in."""
+
+    command: str = ""
+    """`code`, `myedit +{line} {path}`, or for the page `vscode://file{path}:{line}`. Empty: `VISUAL`, then `EDITOR`."""
+
+    @property
+    def url(self) -> str:
+        """The address that the page opens; empty if `command` is a program."""
+        return self.command if "://" in self.command else ""
+
+    @property
+    def program(self) -> str:
+        """The command line; empty if `command` is an address."""
+        return "" if self.url else self.command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings. A stage receives only its own group."""
 
@@ -375,6 +393,9 @@ class Settings:
     context: ContextOptions = field(default_factory=ContextOptions)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
+    editor: EditorOptions = field(default_factory=EditorOptions)
+    system_editor: str = ""
+    """Editor of the system; read from `VISUAL`, else `EDITOR`, only."""
     api_key: str = field(default="", repr=False)
     """Key of the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
     anthropic_key: str = field(default="", repr=False)

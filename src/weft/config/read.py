@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 PROJECT_FILE = "weft.toml"
 
-_NO_GROUPS = ("api_key", "anthropic_key", "rerank_keys", "origins")
+_NO_GROUPS = ("system_editor", "api_key", "anthropic_key", "rerank_keys", "origins")
 GROUPS: Mapping[str, type[Any]] = {
     name: hint for name, hint in get_type_hints(Settings).items() if name not in _NO_GROUPS
 }
@@ -105,7 +105,8 @@ def read_settings(
             origins[key] = origin
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: found for kind, name in RERANK_KEYS.items() if (found := environment.get(f"{name}_API_KEY"))}
-    settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
+    editor = environment.get("VISUAL") or environment.get("EDITOR", "")
+    settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, system_editor=editor, origins=origins)
     for group in GROUPS:
         changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
         if changes:

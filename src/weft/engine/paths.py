@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from weft.config import LoadOptions, is_server
 from weft.errors import InputError, NotFound
@@ -205,24 +205,39 @@ def _find_named(name: str, *, store: StoreReader) -> list[DocumentInfo]:
     return [file] if file else found
 
 
+class Cited(NamedTuple):
+    """Parts of a citation such as `notes/a.md:3-9 (team)`."""
+
+    source: str
+    first: int
+    last: int
+    namespace: str
+
+
+def split_citation(text: str) -> Cited | None:
+    """Return the parts of a citation; None if the text ends with no line, page or turn."""
+    citation, _, namespace = text.removesuffix(")").partition(" (") if text.endswith(")") else (text, "", "")
+    source, _, numbers = citation.rpartition(":")
+    start, _, end = numbers.lstrip(ascii_lowercase).partition("-")
+    is_citation = source and _is_number(start) and _is_number(end or start)
+    return Cited(source, int(start), int(end or start), namespace) if is_citation else None
+
+
 def _find_cited(citation: str, *, store: StoreReader) -> tuple[DocumentInfo, list[Chunk]] | None:
     """
     Return the document of a citation and its chunks with the cited lines, pages or turns; None if there is none.
 
     A document without such lines, because its file was changed, is returned with all chunks.
     """
-    citation, _, namespace = (
-        citation.removesuffix(")").partition(" (") if citation.endswith(")") else (citation, "", "")
-    )
-    source, _, numbers = citation.rpartition(":")
-    start, _, end = numbers.lstrip(ascii_lowercase).partition("-")
-    found = _find_named(source, store=store) if source and _is_number(start) and _is_number(end or start) else []
-    found = [document for document in found if not namespace or document.namespace in ("", namespace)]
+    cited = split_citation(citation)
+    if cited is None:
+        return None
+    found = _find_named(cited.source, store=store)
+    found = [document for document in found if not cited.namespace or document.namespace in ("", cited.namespace)]
     if not found:
         return None
-    first, last = int(start), int(end or start)
     chunks = store.find_chunks(found[0].id)
-    return found[0], [chunk for chunk in chunks if first <= chunk.end_line and chunk.start_line <= last] or chunks
+    return found[0], [c for c in chunks if cited.first <= c.end_line and c.start_line <= cited.last] or chunks
 
 
 def _is_number(text: str) -> bool:

@@ -66,13 +66,17 @@ def source_of(path: Path, *, base: Path | None) -> str:
     return name_source(resolved, base=base.resolve() if base else None)
 
 
+def path_of(source: str, *, base: Path | None) -> Path:
+    """Return the absolute path of a source that is a file, which need not exist."""
+    folder = (base or Path()).absolute()
+    unescaped = folder / _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
+    return unescaped if os.path.lexists(unescaped) else folder / source
+
+
 def is_on_disk(source: str, *, base: Path | None) -> bool:
     """Return True if a source is an existing file or link, or if this cannot be determined."""
-    name = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
-    if name != source and is_on_disk(name, base=base):
-        return True
     try:
-        status = ((base or Path()) / source).lstat()
+        status = path_of(source, base=base).lstat()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: NUL in the name
         return False
     except OSError:

@@ -23,6 +23,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import IO
 
 PACKAGE_FOLDER = Path(__file__).parents[2]
@@ -69,14 +70,15 @@ def start_process(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-    stdin: int = subprocess.PIPE,
-    stdout: IO[bytes] | int = subprocess.PIPE,
+    stdin: int | None = subprocess.PIPE,
+    stdout: IO[bytes] | int | None = subprocess.PIPE,
     stderr: IO[bytes] | int | None = subprocess.DEVNULL,
     bufsize: int = -1,
     pipesize: int = -1,
+    in_session: bool = True,
 ) -> subprocess.Popen[bytes]:
     """
-    Start a process in a session of its own: Ctrl-C reaches this process only.
+    Start a process, by default in a session of its own: Ctrl-C reaches this process only.
 
     Without `folder` it runs in the folder of the interpreter: whoever can write to it could replace the interpreter.
     Without `environment` it gets `clean_environment()`. Raises `OSError`.
@@ -90,8 +92,8 @@ def start_process(
         stderr=stderr,
         bufsize=bufsize,
         pipesize=pipesize,
-        start_new_session=True,
-        creationflags=_windows_flags(),
+        start_new_session=in_session,
+        creationflags=_windows_flags() if in_session else 0,
     )
 
 
@@ -118,4 +120,15 @@ def join_command(words: Sequence[str]) -> str:
 
 def start_detached(command: Sequence[str], *, folder: Path) -> None:
     """Start a process that outlives this one, without input and output. Raises `OSError`."""
-    start_process(command, folder=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = start_process(command, folder=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    Thread(target=process.wait, daemon=True).start()  # a server that goes on must not keep it as a zombie
+
+
+def run_in_terminal(command: Sequence[str], *, folder: Path) -> int:
+    """Run a program that uses the terminal of this process; return its exit code. Raises `OSError`."""
+    process = start_process(command, folder=folder, stdin=None, stdout=None, stderr=None, in_session=False)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # Ctrl-C belongs to the program
+            continue

@@ -20,7 +20,7 @@ from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.request_limits import RequestLimits
-from weft.server.routes import answers, documents, erasure, facts, graph, jobs, keys, query, system, timeline
+from weft.server.routes import answers, documents, editor, erasure, facts, graph, jobs, keys, query, system, timeline
 from weft.server.state import ServerState
 from weft.server.threads import Threads
 
@@ -29,6 +29,7 @@ ROUTERS = (
     answers.router,
     timeline.router,
     documents.router,
+    editor.router,
     graph.router,
     facts.router,
     erasure.router,

@@ -505,6 +505,14 @@ class KeyOut(BaseModel):
     access: Access
     namespace: str
     namespaces: list[str]
+    can_open: bool
+    """True if `/documents/{id}/open` opens documents in an editor."""
+
+
+class Opened(BaseModel):
+    """What opened a document: the server, or the address of an editor that the page follows."""
+
+    address: str | None
 
 
 class KeyRecord(BaseModel):

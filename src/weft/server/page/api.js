@@ -70,6 +70,7 @@ export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
 export const key = () => get("key");
+export const open = async (id) => (await send(`documents/${encodeURIComponent(id)}/open`, { method: "POST" })).json();
 export const keys = () => get("keys", { limit: 1000 });
 export const createKey = (given) => post("keys", given);
 export const revokeKey = (id) => remove(`keys/${encodeURIComponent(id)}`);

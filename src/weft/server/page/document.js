@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { confirmed, copyButton, digits, el, link, plural, problem, replace, short, words } from "./dom.js";
+import { openButton } from "./editor.js";
 import { matcher } from "./markdown/highlight.js";
 import { passage } from "./passage.js";
 
@@ -90,6 +91,7 @@ function chunkItem(part, { unit, found, pattern, isTarget }) {
       el("span", {}, part.heading.join(" › ")),
       el("span", { class: "number" }, first === last ? `${unit} ${first}` : `${unit}s ${first}–${last}`),
       copyButton("Copy", `${part.text}\n\n${found.source}:${range}`),
+      openButton(part.id, `${found.source}:${range}`),
     ),
     passage(part.text, isTarget ? pattern : null, found.source),
   );

@@ -2,6 +2,7 @@
 
 import { copyButton, digits, el, link, percent, plural, short, words } from "./dom.js";
 import { marked, matcher } from "./markdown/highlight.js";
+import { openButton } from "./editor.js";
 import { passage } from "./passage.js";
 
 const CHANNELS = ["vector", "keyword", "graph"];
@@ -145,6 +146,7 @@ function card(result, answer) {
         ),
       ),
       copyButton("Copy", `${chunk.text}\n\n${result.citation}`),
+      openButton(chunk.id, result.citation),
       why,
     ),
     reasons,
