@@ -57,7 +57,8 @@ from weft.records import (
 )
 from weft.store.base import Database, Store
 from weft.store.sqlite.database import SqliteDatabase
-from weft.testing import FakeEmbedder, _direction
+from weft.testing import FakeEmbedder
+from weft.testing.fakes import direction as make_direction
 from weft.text.analyzer import count_terms, query_terms, terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
@@ -83,7 +84,7 @@ class Words(FakeEmbedder):
 
 @lru_cache(maxsize=50_000)
 def direction(term: str) -> Any:
-    return _direction(term, 384)
+    return make_direction(term, 384)
 
 
 @lru_cache(maxsize=1_000)

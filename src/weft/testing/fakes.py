@@ -57,7 +57,7 @@ class FakeEmbedder:
     def _vector(self, text: str) -> Vectors:
         total = np.full(self.card.dimension, 1e-3)
         for term in terms(text):
-            total += _direction(term, self.card.dimension)
+            total += direction(term, self.card.dimension)
         unit: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
         return unit
 
@@ -82,6 +82,6 @@ class FakeReranker:
         return [len(wanted & set(terms(text))) / max(1, len(wanted)) for text in texts]
 
 
-def _direction(term: str, dimension: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def direction(term: str, dimension: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     seed = int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     return np.random.default_rng(seed).standard_normal(dimension)
