@@ -81,28 +81,119 @@ def test_rules_are_about_the_project_and_preferences_about_the_user():
     assert fact.subject == "user"
 
 
-def test_a_contrary_statement_ends_the_earlier_one_and_equal_ones_have_all_sources(tmp_path):
-    """Five sessions, one fact; then the contrary, in another session; another project keeps its own rule."""
-    with open_engine(str(tmp_path / "w.db"), embedder="none") as engine:
-        variants = (
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
             "Always use pnpm.",
             "always use `pnpm`",
             "Please always use pnpm!",
-            "Always use pnpm",
-            "always use pnpm.",
-        )
-        engine.add([talk(str(day), day, text) for day, text in enumerate(variants, start=1)])
+            "From now on use pnpm",
+            "Always use pnpm now",
+        ),
+        (
+            "Never delete log files.",
+            "Don't ever remove log files",
+            "never delete any log file",
+            "Never remove a log file",
+            "never delete the log files",
+        ),
+        (
+            "Always ask me before you deploy.",
+            "always ask me before deploying.",
+            "From now on ask me before you deploy",
+            "Please always ask me before deploying!",
+            "always ask me before you deploy",
+        ),
+        (
+            "I prefer window seats over aisle seats.",
+            "I prefer a window seat over an aisle seat",
+            "I really prefer window seats instead of aisle seats",
+            "I prefer the window seat rather than the aisle seat",
+            "I prefer window seats over aisle seats!",
+        ),
+        (
+            "My favourite color is dark green.",
+            "my favorite colour is dark green",
+            "My favorite color is Dark Green",
+            "My favourite colour is dark green.",
+            "my favorite color is dark green!",
+        ),
+        (
+            "Remember that we need 2 replicas.",
+            "Keep in mind that we require two replicas",
+            "Remember: we need two replicas",
+            "Don't forget that we need 2 replicas.",
+            "Remember that we require 2 replicas.",
+        ),
+        ("记住：演示在星期五", "别忘了演示在周五", "请记住演示在星期五。", "记得演示在礼拜五", "记住：演示在周五"),
+    ],
+)
+def test_a_statement_in_five_sessions_is_one_fact_with_five_sources(tmp_path, texts):
+    """Also in other words; deleting the session of the first wording leaves the fact to the others."""
+    with open_engine(str(tmp_path / "w.db"), embedder="none") as engine:
+        engine.add([talk(str(day), day, text) for day, text in enumerate(texts, start=1)])
         (fact,) = engine.memory.list()
-        assert len(engine.reader.facts.origins([fact.id])[fact.id]) == 5 and fact.status == "staged"
+        assert engine.memory.sources([fact.id]) == {fact.id: tuple(f"claude:{day}" for day in range(1, 6))}
+        assert fact.status == "staged" and fact.valid_to is None
+        engine.delete("claude:1")
+        assert [(f.id, len(engine.memory.sources([f.id])[f.id])) for f in engine.memory.list()] == [(fact.id, 4)]
+        assert engine.database.check() == []
 
-        engine.add([talk("7", 7, "From now on use npm instead of pnpm."), talk("8", 8, "Never use npm.", project="/b")])
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("Always use pnpm.", "Always use npm."),
+        ("Never delete log files.", "Never delete lock files."),
+        ("Always translate comments into English.", "Always translate comments from English."),
+        ("I usually swim in the morning.", "I usually swim in the evening."),
+        ("Remember that Anna calls Boris.", "Remember that Boris calls Anna."),
+        ("Remember that I am allergic to nuts.", "Remember that I am not allergic to nuts."),
+        ("记住：演示在星期五", "记住：演示在星期一"),
+    ],
+)
+def test_a_different_statement_stays_apart(tmp_path, first, second):
+    """A day, a preposition, an order or a negation makes another statement."""
+    with open_engine(str(tmp_path / "w.db"), embedder="none") as engine:
+        engine.add([talk("1", 1, first), talk("2", 2, second)])
+        assert len(list(engine.memory.list())) == 2
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("Never delete log files.", "Always remove the log file."),
+        ("I prefer window seats over aisle seats.", "I prefer an aisle seat over a window seat."),
+        ("My favourite colour is dark green.", "My favorite color is light green."),
+    ],
+)
+@pytest.mark.parametrize("together", [True, False])
+def test_a_contrary_statement_in_other_words_ends_the_earlier_one(tmp_path, first, second, together):
+    """In one conversation and in two."""
+    time = to_microseconds(datetime(2026, 3, 2))
+    both = to_document(
+        [Message(role="user", text=first, time=time), Message(role="user", text=second, time=time + 60_000_000)],
+        Conversation(source="claude:1", host="claude", id="1", fields={"project": "/work/shop"}),
+    )
+    with open_engine(str(tmp_path / "w.db"), embedder="none") as engine:
+        engine.add([both] if together else [talk("1", 1, first), talk("2", 2, second)])
+        older, newer = sorted(engine.memory.list(), key=lambda fact: fact.valid_from)
+        assert older.valid_to == newer.valid_from and newer.valid_to is None
+        assert older.predicate == newer.predicate and older.value != newer.value
+
+
+def test_a_rule_against_one_thing_ends_the_rule_for_it(tmp_path):
+    """`use npm instead of pnpm` ends `always use pnpm`; another project keeps its own rule."""
+    with open_engine(str(tmp_path / "w.db"), embedder="none") as engine:
+        engine.add([talk("1", 1, "Always use pnpm."), talk("7", 7, "From now on use npm instead of pnpm.")])
+        engine.add([talk("8", 8, "Never use npm.", project="/b")])
         now = {(f.subject_name, f.predicate, f.value) for f in engine.memory.list() if f.valid_to is None}
         assert now == {
             ("project /work/shop", "rule_use_pnpm", "never"),
             ("project /work/shop", "rule_use_npm", "always"),
             ("project /b", "rule_use_npm", "never"),
         }
-        assert engine.database.check() == []
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def _fact_text(fact: Fact) -> str:
 def _fact_item(fact: Fact) -> Item:
     named = project_of(fact.subject_name)
     subject = "" if fact.subject == SUBJECT else "this project" if named else fact.subject_name
-    predicate = fact.predicate.replace("_", " ")
+    predicate = (fact.spelling or fact.predicate).replace("_", " ")
     said = f"{predicate}: {fact.value}"
     if predicate.startswith("rule ") and fact.value in ("always", "never"):
         said = f"{fact.value} {predicate.removeprefix('rule ')}"

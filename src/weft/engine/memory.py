@@ -148,6 +148,13 @@ class Memory:
         """Return the events of a fact, oldest first. Raises `NotFound`."""
         return self._store.facts.history(write_path.get_fact(id, store=self._store).id)
 
+    def sources(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the sources of the documents that state facts, by fact id; none for facts stated by hand alone."""
+        origins = self._store.facts.origins(ids)
+        found = sorted({id for documents in origins.values() for id in documents if id})
+        named = {document.id: document.source for document in self._store.documents(found)}
+        return {id: tuple(sorted(named[d] for d in origins.get(id, ()) if d in named)) for id in ids}
+
     def recall(self, text: str, *, as_of: datetime | None = None) -> Recall:
         """
         Return the facts relevant to a question, now or as of a time.

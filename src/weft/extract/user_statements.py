@@ -22,10 +22,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
+from typing import TypeAlias
 
 from weft.extract.names import predicate_key
 from weft.extract.user_rules import SINGLE, Stated, read_rules
 from weft.records import Document, GivenFact
+from weft.text.statement_forms import statement_form
+
+_Identity: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 SOURCE = "conversation"
 SUBJECT = "user"
@@ -142,7 +146,7 @@ def read_statements(document: Document) -> list[GivenFact]:
     if document.form != "conversation":
         return []
     project = str(document.metadata.get("project") or "")
-    found: dict[tuple[str, str, str], GivenFact] = {}
+    found: dict[_Identity, GivenFact] = {}
     for _, stated, time in iter_stated(document):
         begin = datetime.fromtimestamp(time / 1_000_000, tz=timezone.utc) if time is not None else None
         subject = project_subject(project) if stated.is_of_project and project else SUBJECT
@@ -151,7 +155,7 @@ def read_statements(document: Document) -> list[GivenFact]:
         )
         if has_one_value(predicate_key(stated.predicate)):
             _end_earlier(found, fact)
-        found.setdefault((subject, stated.predicate, stated.value.casefold()), fact)
+        found.setdefault(_identity(fact), fact)
     return list(found.values())[:MAX_FACTS]
 
 
@@ -201,14 +205,16 @@ def _iter_turns(document: Document) -> Iterator[tuple[str, int | None, str]]:
         before = text.strip()
 
 
-def _end_earlier(found: dict[tuple[str, str, str], GivenFact], fact: GivenFact) -> None:
+def _identity(given: GivenFact) -> _Identity:
+    """Return subject, predicate and value of a statement; the same for the same statement in other words."""
+    return given.subject, statement_form(given.predicate), statement_form(given.value)
+
+
+def _end_earlier(found: dict[_Identity, GivenFact], fact: GivenFact) -> None:
     """End the other values of a single-valued predicate when a new one begins; without times the new one replaces."""
+    new = _identity(fact)
     for key, known in list(found.items()):
-        if (
-            (known.subject, known.predicate) != (fact.subject, fact.predicate)
-            or known.value.casefold() == fact.value.casefold()
-            or known.valid_to
-        ):
+        if key[:2] != new[:2] or key == new or known.valid_to:
             continue
         if known.valid_from and fact.valid_from and known.valid_from < fact.valid_from:
             found[key] = replace(known, valid_to=fact.valid_from)

@@ -9,11 +9,12 @@ from datetime import datetime
 from weft.config import MemoryOptions
 from weft.extract.names import predicate_key
 from weft.extract.properties import read_properties
-from weft.extract.user_statements import read_statements
+from weft.extract.user_statements import SOURCE, has_one_value, read_statements
 from weft.facts.validation import refusal
 from weft.index.remember import content_of, make_fact
 from weft.records import Document, Fact, GivenFact
-from weft.text.ids import fact_id
+from weft.text.ids import fact_content, fact_id
+from weft.text.statement_forms import same_predicate, statement_form
 
 FactReader = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
 """Returns the facts that a document states, including those that an extractor found."""
@@ -48,8 +49,18 @@ def read_facts(
         fact = make_fact(given, at=now)
         if refusal(fact, allow_secrets=options.allow_secrets):
             continue
-        content = content_of(fact)
         is_confirmed = fact.source in options.confirm_sources and fact.predicate not in single
-        made = replace(fact, id=fact_id(namespace, content, 0), status="confirmed" if is_confirmed else "staged")
-        found.setdefault(content, made)
+        made = _identify(fact, namespace=namespace)
+        found.setdefault(made.id, replace(made, status="confirmed" if is_confirmed else "staged"))
     return tuple(found.values())
+
+
+def _identify(fact: Fact, *, namespace: str) -> Fact:
+    """Return a fact with its id. A statement of a conversation has the id of its normal form, in whatever words."""
+    if fact.source != SOURCE or fact.object:
+        return replace(fact, id=fact_id(namespace, content_of(fact), 0))
+    predicate = " ".join(statement_form(fact.predicate))
+    content = fact_content(fact.subject, f"stated {predicate}", object="", value=" ".join(statement_form(fact.value)))
+    if has_one_value(fact.predicate):  # so that a contrary statement in other words ends it
+        fact = replace(fact, predicate=predicate_key(same_predicate(fact.predicate)))
+    return replace(fact, id=fact_id(namespace, content, 0))

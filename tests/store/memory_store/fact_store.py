@@ -141,7 +141,7 @@ class MemoryFacts:
         """Replace the facts that a document states."""
         content, after = self._content, set()
         for fact in facts:
-            found = find_restated(fact, self.same([content_of(fact)]))
+            found = find_restated(fact, self.same([content_of(fact)]) or self.facts([fact.id]))
             if found is None:
                 change = add_stated(fact)
                 self._write(change.facts, events=change.events, entities=())

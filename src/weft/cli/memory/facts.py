@@ -134,16 +134,18 @@ def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) ->
 @verb()
 @click.argument("id")
 def history(session: Session, id: str) -> None:
-    """Print the history of the fact ID."""
+    """Print the history of the fact ID, and the documents that state it."""
     from weft.context.serialise import event_to_dict
 
     with session.open() as engine:
-        events = engine.memory.history(id)
+        events, sources = engine.memory.history(id), engine.memory.sources([id])[id]
     if session.as_json:
         print_json([event_to_dict(event) for event in events])
     else:
         rows = [(event.at.isoformat(), event.action, event.detail, event.other) for event in events]
         print_table(("at", "action", "detail", "other"), rows)
+        if sources:
+            print_table(("stated in",), [(source,) for source in sources])
 
 
 @verb("list")
@@ -154,8 +156,9 @@ def list_facts(session: Session, subject: str) -> None:
 
     with session.open() as engine:
         found = list(engine.memory.list(subject))
+        sources = engine.memory.sources([item.id for item in found])
     if session.as_json:
-        print_json([fact_to_dict(item) for item in found])
+        print_json([{**fact_to_dict(item), "stated_in": sources[item.id]} for item in found])
     else:
         rows = [(f.id, f.status, f.subject_name, f.predicate, f.value, f"{f.confidence:g}", f.source) for f in found]
         print_table(("id", "status", "subject", "predicate", "value", "confidence", "source"), rows)

@@ -89,7 +89,7 @@ def restore_facts(
 
 def _state(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
     """Add a document to the origins of an equal fact, or of a new one; return the fact's id."""
-    known = find_restated(fact, _equal(db, namespace, fact))
+    known = find_restated(fact, _equal(db, namespace, fact) or _facts(db, namespace, [fact.id]))
     if known is None:
         change = add_stated(fact)
         write_facts(db, namespace, change.facts, events=change.events)
