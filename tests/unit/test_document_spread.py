@@ -4,7 +4,7 @@ import pytest
 from making import make_draft
 
 from weft.config import SearchOptions
-from weft.records import Chunk, DocumentTitle, Hit, Ranking
+from weft.records import Chunk, DocumentInfo, DocumentTitle, Hit, Ranking
 from weft.search.channels import fuse_text
 from weft.search.document_spread import add_leading_documents, find_leaders, prefer_new_documents, spread
 from weft.search.search_context import SearchContext
@@ -20,8 +20,14 @@ class Shelf:
     def titles(self, ids):
         return {id: DocumentTitle(id[0], id[0], id[0]) for id in ids}
 
-    def chunks(self, ids):
-        return [Chunk(id=id, document_id=id[0], ordinal=0, heading=(), start_line=1, end_line=1, text=id) for id in ids]
+    def with_documents(self, ids):
+        return [
+            (
+                Chunk(id=id, document_id=id[0], ordinal=0, heading=(), start_line=1, end_line=1, text=id),
+                DocumentInfo(id=id[0], source=id[0], title=id[0], metadata={}, content_hash=""),
+            )
+            for id in ids
+        ]
 
 
 def ranking(*ids, ceiling=1.0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from weft.records import Chunk, DocumentInfo
 from weft.store.base import StoreReader
@@ -14,14 +14,16 @@ class Chunks:
     def __init__(self, store: StoreReader) -> None:
         self._store = store
         self._known: dict[str, Chunk | None] = {}
-        self._documents: dict[str, DocumentInfo | None] = {}
+        self._documents: dict[str, DocumentInfo] = {}
         self._owners: dict[str, str] = {}
 
     def read(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Return the chunks with these ids, by id; unknown ids are left out."""
+        """Return the chunks with these ids, by id; unknown ids are left out. Their documents come with them."""
         missing = [id for id in ids if id not in self._known]
         if missing:
-            self._known |= dict.fromkeys(missing) | {chunk.id: chunk for chunk in self._store.chunks(missing)}
+            found = self._store.passages.with_documents(missing)
+            self._known |= dict.fromkeys(missing) | {chunk.id: chunk for chunk, _ in found}
+            self._documents |= {document.id: document for _, document in found}
         return {id: chunk for id in ids if (chunk := self._known[id])}
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
@@ -32,15 +34,6 @@ class Chunks:
             self._owners |= {id: document.document_id for id, document in self._store.passages.titles(missing).items()}
         return {id: self._owners[id] for id in ids if id in self._owners}
 
-    def documents(self, chunks: Collection[Chunk]) -> dict[str, DocumentInfo]:
-        """Return the documents of chunks, by document id; unknown documents are left out."""
-        ids = _owners(chunks)
-        missing = [id for id in ids if id not in self._documents]
-        if missing:
-            found = self._store.documents(missing)
-            self._documents |= dict.fromkeys(missing) | {document.id: document for document in found}
-        return {id: document for id in ids if (document := self._documents[id])}
-
-
-def _owners(chunks: Iterable[Chunk]) -> list[str]:
-    return list(dict.fromkeys(chunk.document_id for chunk in chunks))
+    def documents(self, chunks: Iterable[Chunk]) -> dict[str, DocumentInfo]:
+        """Return the documents of chunks that were read, by document id."""
+        return {chunk.document_id: self._documents[chunk.document_id] for chunk in chunks}

@@ -143,8 +143,7 @@ def find_terms(wanted: Sequence[str], ids: Sequence[str], *, chunks: Chunks) -> 
     documents = chunks.documents(known)
     found = {}
     for chunk in known:
-        if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
-            continue
+        document = documents[chunk.document_id]
         indexed = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))
         if not chunk.ordinal:  # metadata is indexed with the first chunk
             indexed.update(terms(metadata_text(document.metadata)))

@@ -43,15 +43,14 @@ class Opinion:
 
 def read_pool(draft: Draft, search: SearchContext) -> dict[str, str]:
     """Return the texts of the first `rerank.pool` chunks by chunk id, each with title and headings."""
-    store, size = search.store, search.rerank.pool
-    chunks = store.chunks([hit.chunk_id for hit in draft.pool()[:size]]) if draft.evidence else []
-    ids = list(dict.fromkeys(chunk.document_id for chunk in chunks))
-    titles = {document.id: document.title for document in store.documents(ids)}
+    ids = [hit.chunk_id for hit in draft.pool()[: search.rerank.pool]] if draft.evidence else []
+    chunks = search.chunks.read(ids)
+    documents = search.chunks.documents(chunks.values())
     return {
-        chunk.id: "\n".join((" › ".join((titles.get(chunk.document_id, ""), *chunk.heading)), chunk.text))[
+        id: "\n".join((" › ".join((documents[chunk.document_id].title, *chunk.heading)), chunk.text))[
             :MAX_TEXT_CHARACTERS
         ]
-        for chunk in chunks
+        for id, chunk in chunks.items()
     }
 
 

@@ -81,8 +81,7 @@ def read_evidence(
     known = chunks or Chunks(store)
     texts = known.read([hit.chunk_id for hit in hits])
     documents = known.documents(texts.values())
-    # Another process may have deleted a document between two reads.
-    owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
+    owners = {id: documents[chunk.document_id] for id, chunk in texts.items()}
     hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
     citations = {id: cite(document, texts[id], hidden=hidden) for id, document in owners.items()}
     sources = explain(citations) if GRAPH in found else {}

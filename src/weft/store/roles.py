@@ -12,6 +12,7 @@ from weft.records import (
     BrokenLink,
     Census,
     Chunk,
+    DocumentInfo,
     DocumentTitle,
     Entity,
     Extraction,
@@ -209,6 +210,9 @@ class PassageReader(Protocol):
 
     def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
         """Return the documents of these chunks, by chunk id; unknown ids are left out. No text is read."""
+
+    def with_documents(self, chunk_ids: Sequence[str]) -> list[tuple[Chunk, DocumentInfo]]:
+        """Return the chunks with these ids and the document of each, in this order, skipping unknown ids."""
 
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         """Return the `limit` latest chunks that pass a filter, by start time; ties by id."""

@@ -189,6 +189,8 @@ class StoreContract:
         one, two = store.find_chunks(document_id("default", "a"))
 
         assert store.chunks([two.id, "nope", one.id]) == [two, one]
+        (document,) = store.documents([one.document_id])
+        assert store.passages.with_documents([two.id, "nope", one.id]) == [(two, document), (one, document)]
 
     def test_documents_come_by_source_in_pages(self, store: Store) -> None:
         """A listing can be continued after the last source seen."""

@@ -132,6 +132,10 @@ class MemoryPassages:
         owners = {chunk.id: self._content.documents[chunk.document_id] for chunk in chunks}
         return {chunk: DocumentTitle(owner.id, owner.source, owner.title) for chunk, owner in owners.items()}
 
+    def with_documents(self, chunk_ids: Sequence[str]) -> list[tuple[Chunk, DocumentInfo]]:
+        chunks = [self._content.chunks[id].chunk for id in chunk_ids if id in self._content.chunks]
+        return [(chunk, self._content.documents[chunk.document_id]) for chunk in chunks]
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         owners = self._content.documents
         found = [

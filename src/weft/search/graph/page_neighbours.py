@@ -20,8 +20,8 @@ from weft.choices import VECTOR
 from weft.extract.links.page_keys import page_key
 from weft.extract.names import name_key
 from weft.graph.expand import FULL_WEIGHT
-from weft.rank.fuse import COSINE_DIGITS, order
-from weft.records import Filter, Ranking
+from weft.rank.fuse import COSINE_DIGITS, order, round_cosines
+from weft.records import Filter, Hit, Ranking, Relation
 from weft.search.draft import Draft
 from weft.search.graph.connected import Edge, read_relations, source_of, stated_edges
 from weft.search.graph.relations import Relations
@@ -36,6 +36,9 @@ MAX_PAGE_NEIGHBOURS = 5
 
 MIN_CLOSENESS = 0.3
 """Part of the way from the mean to the best cosine that the best chunk of a neighbour must reach."""
+
+MAX_SEARCHED_PAGES = 50
+"""Neighbours without a chunk among the best hits whose chunks are compared with the question, strongest first."""
 
 ELSEWHERE_FACTOR = 0.8
 """Factor of the score if no passage among the best text hits states the relation."""
@@ -54,32 +57,25 @@ def add_page_neighbours(draft: Draft, search: SearchContext) -> Draft:
         starts = _find_starts(draft, search, relations=relations)
         if not starts:
             return draft
-        read = read_relations(list(starts), query.question.relation_types, relations=relations)
+        read = read_relations(starts, query.question.relation_types, relations=relations)
         edges = stated_edges(read, starts=starts, search=search)
-        shown = {hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]}
-        told = {
-            end
-            for relation in relations.graph.describe(read)
-            if shown.intersection(relation.chunks)
-            for end in (relation.source_id, relation.target_id)
-        }
         near = {id: found for id, found in edges.items() if id not in named}
-        return _add(draft, near, search, relations=relations, least=_min_cosine(vector), told=told, names=starts)
+        return _add(draft, near, search, relations=relations, starts=starts, read=read, vector=vector)
 
 
 def _min_cosine(vector: Ranking) -> float:
     return vector.mean + MIN_CLOSENESS * (vector.hits[0].score - vector.mean)
 
 
-def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -> dict[str, str]:
-    """Return the names of the entities of the best text documents, by id."""
+def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -> list[str]:
+    """Return the ids of the entities of the best text documents."""
     chunks = search.chunks.read([hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]])
     owners = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))[:MAX_START_PAGES]
     documents = search.chunks.documents(chunks.values())
-    pages = [documents[id] for id in owners if id in documents]
+    pages = [documents[id] for id in owners]
     keys = [key for page in pages for key in (page_key(page.source), name_key(page.title)) if key]
-    known = relations.graph.find_entities(keys)
-    return {known[key].id: known[key].name for key in keys if key in known}
+    known = relations.graph.find_ids(keys)
+    return list(dict.fromkeys(known[key] for key in keys if key in known))
 
 
 def _add(
@@ -88,24 +84,22 @@ def _add(
     search: SearchContext,
     *,
     relations: Relations,
-    least: float,
-    told: Collection[str],
-    names: Mapping[str, str],
+    starts: Sequence[str],
+    read: Sequence[Relation],
+    vector: Ranking,
 ) -> Draft:
     """
     Return the draft with the closest chunk of each neighbouring page, in a list of its own.
 
-    `names` are those of the entities at which the edges start.
+    `read` are the relations of the entities `starts`, at which the edges start.
     """
-    pages = _read_pages(list(edges), search, relations=relations)
-    best = _find_closest(list(dict.fromkeys(pages.values())), draft, search)
-    names = {**names, **relations.names(list(pages))}
-    old, scores = draft.neighbours, dict[str, float]()
-    sources, weights = dict(old.sources), dict(old.weights)
-    for id, page in pages.items():
-        chunk, cosine = best.get(page, ("", 0.0))
-        if not chunk or cosine < least or id not in names or chunk in old.weights:
-            continue
+    old = draft.neighbours
+    close = _find_close(list(edges), draft, search, relations=relations, starts=starts, vector=vector)
+    names = relations.names([*starts, *close])
+    close = {id: found for id, found in close.items() if id in names and found.chunk_id not in old.weights}
+    told = _find_told(close, read, draft, search, relations=relations)
+    scores, sources, weights = dict[str, float](), dict(old.sources), dict(old.weights)
+    for id, (chunk, _, cosine) in close.items():
         edge = max(edges[id], key=lambda edge: edge.weight)
         score = edge.weight / FULL_WEIGHT * cosine / 2 * (1.0 if id in told else ELSEWHERE_FACTOR)
         scores[chunk] = max(scores.get(chunk, 0.0), round(score, COSINE_DIGITS))
@@ -116,26 +110,58 @@ def _add(
     return replace(draft, neighbours=replace(old, by_entity=by_entity, sources=sources, weights=weights))
 
 
-def _read_pages(ids: Sequence[str], search: SearchContext, *, relations: Relations) -> dict[str, str]:
-    """Return the document of each entity by its first defining chunk; those outside the filter are left out."""
-    defining = relations.defining_chunks(ids)
-    owners = search.chunks.owners(list(defining.values()))
-    return {id: owners[chunk] for id, chunk in defining.items() if chunk in owners}
+def _find_told(
+    ids: Collection[str],
+    read: Sequence[Relation],
+    draft: Draft,
+    search: SearchContext,
+    *,
+    relations: Relations,
+) -> set[str]:
+    """Return the entities among `ids` with a relation in `read` that one of the best text hits states."""
+    shown = {hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]}
+    asked = [relation for relation in read if relation.source_id in ids or relation.target_id in ids]
+    stated = [relation for relation in relations.graph.describe(asked) if shown.intersection(relation.chunks)]
+    return {end for relation in stated for end in (relation.source_id, relation.target_id)}
 
 
-def _find_closest(pages: Sequence[str], draft: Draft, search: SearchContext) -> dict[str, tuple[str, float]]:
-    """Return the chunk of each document that is closest to the question, with its cosine."""
-    if not pages or draft.query.vector is None:
-        return {}
+def _find_close(
+    ids: Sequence[str],
+    draft: Draft,
+    search: SearchContext,
+    *,
+    relations: Relations,
+    starts: Sequence[str],
+    vector: Ranking,
+) -> dict[str, Hit]:
+    """Return the closest chunk of the page of each entity, for those that come close enough to the question."""
+    least, hits = _min_cosine(vector), vector.hits
+    defining = relations.defining_chunks([*ids, *starts])  # names of the starts come with it
+    near = [hit for hit in hits if hit.score >= least]
+    owners = search.chunks.owners([*(defining[id] for id in ids if id in defining), *(hit.chunk_id for hit in near)])
+    pages = {id: owners[defining[id]] for id in ids if defining.get(id) in owners}
+    best: dict[str, Hit] = {}
+    for hit in near:
+        if hit.chunk_id in owners:
+            best.setdefault(owners[hit.chunk_id], hit)
+    if len(near) == search.pool_size:  # other chunks may be close enough, too
+        others = [page for page in dict.fromkeys(pages.values()) if page not in best]
+        best |= _search_pages(others[:MAX_SEARCHED_PAGES], draft, search, least=least)
+    return {id: best[page] for id, page in pages.items() if page in best}
+
+
+def _search_pages(pages: Sequence[str], draft: Draft, search: SearchContext, *, least: float) -> dict[str, Hit]:
+    """Return the chunk of each document that is closest to the question, if its cosine is at least `least`."""
     allowed = set(search.where.documents)
     wanted = tuple(page for page in pages if not allowed or page in allowed)
-    if not wanted:
+    if not wanted or draft.query.vector is None:
         return {}
     where: Filter = replace(search.where, documents=wanted)
-    hits = search.store.search_vector(draft.query.vector, limit=search.pool_size, where=where).hits
-    owners = search.chunks.owners([hit.chunk_id for hit in hits])
-    best: dict[str, tuple[str, float]] = {}
-    for hit in hits:
+    ranking = round_cosines(search.store.search_vector(draft.query.vector, limit=search.pool_size, where=where))
+    near = [hit for hit in ranking.hits if hit.score >= least]
+    owners = search.chunks.owners([hit.chunk_id for hit in near])
+    best: dict[str, Hit] = {}
+    for hit in near:
         if hit.chunk_id in owners:
-            best.setdefault(owners[hit.chunk_id], (hit.chunk_id, round(hit.score, COSINE_DIGITS)))
+            best.setdefault(owners[hit.chunk_id], hit)
     return best

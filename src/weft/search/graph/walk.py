@@ -70,7 +70,7 @@ MIN_EXPANDED_ACTIVATION = 0.03
 MAX_EXPANDED_CHUNKS = 8
 """Maximum number of chunks expanded in one step. Chunks that tie at this limit are not expanded."""
 
-MAX_READ_STEPS = {"e": 3, "c": 4}
+MAX_READ_STEPS = {"e": 3, "c": 3}
 """
 Last step that reads the edges of entities (`e`) and of chunks (`c`): two hops from the question.
 

@@ -107,12 +107,8 @@ def _variants(written: str) -> Iterator[str]:
 
 
 def _texts(chunk_ids: list[str], store: StoreReader) -> Iterator[str]:
-    chunks = store.chunks(chunk_ids)
-    documents = {document.id: document for document in store.documents([chunk.document_id for chunk in chunks])}
-    for chunk in chunks:
-        document = documents.get(chunk.document_id)
-        about = [document.title, metadata_text(document.metadata)] if document else []
-        yield "\n".join([chunk.text, *chunk.heading, *about])
+    for chunk, document in store.passages.with_documents(chunk_ids):
+        yield "\n".join([chunk.text, *chunk.heading, document.title, metadata_text(document.metadata)])
 
 
 def _letters(text: str) -> Iterator[str]:

@@ -242,12 +242,7 @@ def _name(id: str, entities: Mapping[str, Entity]) -> str:
 
 def _cite(chunk_ids: Sequence[str], search: SearchContext) -> dict[str, str]:
     """Return the citations of chunks by id; deleted chunks are left out."""
-    store = search.store
     chunks = search.chunks.read(list(dict.fromkeys(chunk_ids)))
-    owners = {d.id: d for d in store.documents(list(dict.fromkeys(c.document_id for c in chunks.values())))}
-    hidden = find_hidden_prefix(store, [document.source for document in owners.values()])
-    return {
-        id: cite(owners[chunk.document_id], chunk, hidden=hidden)
-        for id, chunk in chunks.items()
-        if chunk.document_id in owners
-    }
+    owners = search.chunks.documents(chunks.values())
+    hidden = find_hidden_prefix(search.store, [document.source for document in owners.values()])
+    return {id: cite(owners[chunk.document_id], chunk, hidden=hidden) for id, chunk in chunks.items()}

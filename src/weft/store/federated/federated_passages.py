@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.records import Chunk, DocumentTitle, Filter
+from weft.records import Chunk, DocumentInfo, DocumentTitle, Filter
 from weft.store.federated.members import Member
 
 
@@ -21,6 +21,15 @@ class FederatedPassages:
             if (own := member.own(chunk_ids))
             for chunk, title in member.store.passages.titles(own).items()
         }
+
+    def with_documents(self, chunk_ids: Sequence[str]) -> list[tuple[Chunk, DocumentInfo]]:
+        found = {
+            member.outer(chunk.id): (member.chunk(chunk), member.document(document))
+            for member in self._members
+            if (own := member.own(chunk_ids))
+            for chunk, document in member.store.passages.with_documents(own)
+        }
+        return [found[id] for id in chunk_ids if id in found]
 
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         found = [

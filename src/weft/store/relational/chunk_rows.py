@@ -1,11 +1,11 @@
-"""Chunks in rows of statements."""
+"""Chunks and documents in rows of statements."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from weft.records import Chunk
-from weft.store.relational.json_columns import read_list
+from weft.records import Chunk, DocumentInfo
+from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Row
 
 
@@ -28,4 +28,18 @@ def read_chunk(row: Row) -> Chunk:
         text=text,
         start_time=start_time,
         end_time=end_time,
+    )
+
+
+def read_document(row: Row) -> DocumentInfo:
+    """Return the document in a row."""
+    id, source, title, metadata, content_hash, unit, count = row
+    return DocumentInfo(
+        id=id,
+        source=source,
+        title=title,
+        metadata=read_object(metadata, what=f"the metadata of {source!r}"),
+        content_hash=content_hash,
+        unit=unit,
+        chunk_count=count,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from weft.records import Chunk, DocumentTitle, Filter
-from weft.store.relational.chunk_rows import read_chunk
+from weft.records import Chunk, DocumentInfo, DocumentTitle, Filter
+from weft.store.relational.chunk_rows import read_chunk, read_document
 from weft.store.relational.filters import bind
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import Connections, read_rows
@@ -23,6 +23,14 @@ class RelationalPassages:
     def titles(self, chunk_ids: Sequence[str]) -> dict[str, DocumentTitle]:
         rows = read_rows(self._connections, self._name, "titles_by_chunk", {"ids": json.dumps(list(chunk_ids))})
         return {chunk: DocumentTitle(id, source, title) for chunk, id, source, title in rows}
+
+    def with_documents(self, chunk_ids: Sequence[str]) -> list[tuple[Chunk, DocumentInfo]]:
+        ids = json.dumps(list(chunk_ids))
+        rows = read_rows(self._connections, self._name, "chunks_with_documents", {"ids": ids})
+        documents = {row[1]: row for row in rows}
+        owners = {id: read_document((id, *row[9:])) for id, row in documents.items()}
+        found = {row[0]: (read_chunk(row[:9]), owners[row[1]]) for row in rows}
+        return [found[id] for id in chunk_ids if id in found]
 
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         rows = read_rows(self._connections, self._name, "latest_chunks", {**bind(where), "limit": limit})

@@ -25,7 +25,7 @@ from weft.records import (
 from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.annotations import RelationalAnnotations
 from weft.store.relational.calibration import read_calibration, write_calibration
-from weft.store.relational.chunk_rows import read_chunk
+from weft.store.relational.chunk_rows import read_chunk, read_document
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.fact_store import RelationalFacts
@@ -33,12 +33,10 @@ from weft.store.relational.filters import bind
 from weft.store.relational.graph.document_graph import DocumentGraph
 from weft.store.relational.graph.graph_read import RelationalGraph
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
-from weft.store.relational.json_columns import read_object
 from weft.store.relational.passages import RelationalPassages
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
-    Row,
     Session,
     find_active_model,
     make_namespace,
@@ -157,12 +155,12 @@ class RelationalStore:
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         rows = self._rows("documents_by_id", {"ids": json.dumps(list(ids))})
-        found = {document.id: document for document in map(_document, rows)}
+        found = {document.id: document for document in map(read_document, rows)}
         return [found[id] for id in ids if id in found]
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         rows = self._rows("find_documents", {**bind(where), "after": after, "limit": limit})
-        return [_document(row) for row in rows]
+        return [read_document(row) for row in rows]
 
     def source_range(self, prefix: str) -> tuple[str, str] | None:
         ((first, last),) = self._rows("source_range", {"prefix": prefix, "end": prefix + LAST_CHARACTER})
@@ -291,19 +289,6 @@ def _checked_models(db: Session, name: str, batches: Sequence[Batch]) -> dict[st
         current = repr(active.model.name) if active else "no embedder"
         raise SchemaMismatch(f"namespace {name!r} is indexed with {current}", hint="run weft reembed")
     return {fingerprint: active.number if active else None}
-
-
-def _document(row: Row) -> DocumentInfo:
-    id, source, title, metadata, content_hash, unit, count = row
-    return DocumentInfo(
-        id=id,
-        source=source,
-        title=title,
-        metadata=read_object(metadata, what=f"the metadata of {source!r}"),
-        content_hash=content_hash,
-        unit=unit,
-        chunk_count=count,
-    )
 
 
 @contextmanager

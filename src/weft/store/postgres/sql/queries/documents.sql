@@ -208,6 +208,21 @@ FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.n
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
+-- name: chunks_with_documents
+-- Chunks, each followed by the columns of its document. The chunks of a document are counted once.
+WITH found AS MATERIALIZED (
+    SELECT * FROM weft.chunk AS k
+    WHERE k.namespace = :namespace
+        AND k.id = ANY (ARRAY(SELECT j.value FROM jsonb_array_elements_text(:ids::jsonb) AS j (value)))
+),
+owner AS MATERIALIZED (
+    SELECT o.*, (SELECT count(*) FROM weft.chunk AS k WHERE k.namespace = :namespace AND k.document = o.number) AS chunks
+    FROM weft.document AS o WHERE o.namespace = :namespace AND o.number IN (SELECT f.document FROM found AS f)
+)
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time,
+    d.source, d.title, d.metadata, d.content_hash, d.unit, d.chunks
+FROM found AS c JOIN owner AS d ON d.number = c.document;
+
 -- name: sample_chunks
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
