@@ -1,5 +1,6 @@
 """Small fixed corpus and its questions with the real model, as a regression test of quality."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,18 @@ def test_the_graph_is_not_worse_than_hybrid(engine):
     }
 
     assert means["auto"] >= means["hybrid"] - 0.04, means
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("method", ["graph", "mix"])
+def test_a_stricter_minimum_graph_score_returns_a_subset(engine, method):
+    """Also with `guided`, where a dropped passage would leave its place to a connected one."""
+    for question in ("Auth Service", "OAuth Provider", "Who owns Auth Service?"):
+        found = []
+        for limit in (0.0, 0.3, 0.8, 0.9, 1.0):
+            result = engine.query(question, method=method, graph={"algorithm": "guided", "min_graph_score": limit})
+            found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
+        assert all(stricter <= looser for looser, stricter in pairwise(found)), question
 
 
 def recall(engine, method):

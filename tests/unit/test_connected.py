@@ -278,10 +278,10 @@ def test_a_stricter_minimum_graph_score_returns_a_subset(tmp_path_factory, metho
     with open_engine(tmp_path_factory.mktemp("strict") / "weft.db", embedder=FakeEmbedder()) as engine:
         engine.add(documents)
         found = []
-        for limit in (0.3, 0.5, 0.7, 0.9, 1.0):
-            result = engine.query(
-                names[0], method=method, top_k=3, graph={"min_graph_score": limit, "algorithm": algorithm}
-            )
+        top_k, max_chunks = data.draw(st.sampled_from([(3, 10), (10, 2)]))
+        for limit in (0.0, 0.3, 0.7, 0.9, 1.0):
+            options = {"min_graph_score": limit, "algorithm": algorithm, "max_chunks": max_chunks}
+            result = engine.query(names[0], method=method, top_k=top_k, graph=options)
             found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
 
     assert all(stricter <= looser for looser, stricter in pairwise(found))

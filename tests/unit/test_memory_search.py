@@ -195,6 +195,7 @@ def test_arguments_are_read_as_models_write_them(engine, arguments, expected):
         ({"query": "x", "min_graph_score": 2}, "min_graph_score"),
         ({"query": "x", "minGraphScore": "-0.1"}, "minGraphScore"),
         ({"query": "x", "min_graph_score": "inf"}, "min_graph_score"),
+        ({"query": "x", "relationsOffset": -1}, "relationsOffset"),
         ({"query": "x", "use_graph": "perhaps"}, "use_graph"),
         ({"query": "x", "useGraph": 1}, "useGraph"),
         ({"query": "x", "max_results": 5, "maxResults": 6}, "maxResults"),

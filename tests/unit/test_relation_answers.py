@@ -1,6 +1,7 @@
 """Answers of the graph to questions about relations."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -8,6 +9,7 @@ from weft import Engine
 from weft.config import Settings, StoreOptions
 from weft.context.serialise import result_to_dict
 from weft.testing import FakeEmbedder
+from weft.tools.calls import call_tool
 
 NOTES = {
     "docs/auth.md": "# Auth Service\n\nThe Auth Service depends on Session Store. See [[Login Flow]].\n",
@@ -21,6 +23,9 @@ NOTES = {
     "docs/pep.md": "# PEP 9484 – Nested Types\n\nTypes in types.\n",
     "docs/old-pep.md": "# PEP 9302 – Plain Types\n\nSee [its successor](pep.md).\n",
     "docs/new-pep.md": "---\nrequires: PEP 9302\n---\n# PEP 9506 – Sealed Types\n\nTypes without subtypes.\n",
+    "docs/tide.md": "---\nrelated: [Moon Phase]\n---\n# Tide Table\n\nThe table of tides.\n",
+    "docs/moon.md": "---\nrelated: [Orbit Chart]\n---\n# Moon Phase\n\nThe phase of the moon.\n",
+    "docs/orbit.md": "# Orbit Chart\n\nThe chart of orbits.\n",
     "docs/zh-store.md": "# 会话存储\n\n会话存储保存会话。\n",
     "docs/zh-team.md": "# 身份团队\n\n身份团队管理账号。\n",
     "docs/zh.md": "# 登录服务\n\n登录服务依赖会话存储。登录服务由身份团队负责。\n",
@@ -143,6 +148,16 @@ def test_the_connection_of_two_things_is_a_path(engine):
     assert item.path[-1].target == "Block Storage"
 
 
+@pytest.mark.parametrize(
+    "names", [("Tide Table", "Moon Phase"), ("Moon Phase", "Tide Table"), ("Orbit Chart", "Tide Table")]
+)
+def test_a_path_starts_at_the_first_name(engine, names):
+    """Also if the relation reads the same from both ends, as `related_to`."""
+    for item in engine.query("How are {} and {} connected?".format(*names)).relations.items:
+        assert (item.path[0].source, item.path[-1].target) == names
+        assert all(before.target == after.source for before, after in pairwise(item.path))
+
+
 def test_two_things_that_nothing_connects(engine):
     """The answer says so, with a passage of each, and is not confident."""
     result = engine.query("How are Ochre Ledger and Block Storage connected?")
@@ -195,7 +210,7 @@ def test_the_answer_is_part_of_the_json(engine):
 
 
 def test_a_long_list_is_paged(tmp_path):
-    """Each page counts all, and the pages together hold every thing once."""
+    """Each page counts all, and the pages together hold every thing once; tools page with `relationsOffset`."""
     settings = Settings(store=StoreOptions(db=str(tmp_path / "weft.db")))
     with Engine(settings, embedder=FakeEmbedder()) as engine:
         for number in range(130):
@@ -203,6 +218,15 @@ def test_a_long_list_is_paged(tmp_path):
         engine.add_text("# Harbour Chart\n\nThe chart shows buoys.\n", source="chart.md")
         question = "Which pages link to Harbour Chart?"
         pages = [engine.query(question, relations_offset=offset) for offset in (0, 100, 200)]
+        found = engine.memory_search(question, relationsOffset="100")["relations"]
+        assert (found["offset"], len(found["items"]), found["total"]) == (100, 30, 130)
+        listed: list[str] = []
+        while len(listed) < 130:  # pages that fit into a short answer
+            answer = call_tool(engine, "memory_search", {"query": question, "relationsOffset": len(listed)})
+            items = answer.values["relations"]["items"]
+            assert 0 < len(items) < 100
+            listed += [item["name"] for item in items]
+        assert len(set(listed)) == 130
     assert [len(page.relations.items) for page in pages] == [100, 30, 0]
     assert {page.relations.total for page in pages} == {130}
     assert len({item.name for page in pages for item in page.relations.items}) == 130

@@ -14,7 +14,7 @@ from weft.records import Evidence, Question, RerankedHit, Reranking
 from weft.search.draft import Draft
 from weft.search.graph.join import add_graph
 from weft.search.search_context import SearchContext
-from weft.search.selection import add_connected, choose_evidence
+from weft.search.selection import choose_hits
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def reselect(draft: Draft, opinion: Opinion, search: SearchContext) -> Draft:
         text=tuple(hit for hit in blended if hit.chunk_id in text),
     )
     ordered = replace(draft, hits=fused, verdict=verdict, leaders=(), is_reranked=True)
-    chosen = add_connected(choose_evidence(ordered, search), search)
+    chosen = choose_hits(ordered, search)
     overtaken = {hit.chunk_id for hit in draft.evidence} - {hit.chunk_id for hit in chosen.evidence}
     dropped = Counter(draft.dropped)
     if overtaken:

@@ -14,7 +14,7 @@ from weft.search.corrections import correct
 from weft.search.document_spread import add_leading_documents, read_owners
 from weft.search.draft import Draft
 from weft.search.graph.connected import choose_connected
-from weft.search.graph.join import FOLLOWED_GRAPH_SCORE
+from weft.search.graph.link_weights import FOLLOWED_GRAPH_SCORE
 from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
 
@@ -36,8 +36,17 @@ WEAK_LINK = "a link on the path is below graph.min_graph_score"
 def select_hits(draft: Draft, search: SearchContext) -> Draft:
     """Return the draft with the hits of the answer, chosen from those that the gate kept."""
     with search.stopwatch.stage("select"):
-        draft = add_connected(choose_evidence(draft, search), search)
+        draft = choose_hits(draft, search)
         return replace(draft, dropped=count_dropped(draft, search))
+
+
+def choose_hits(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft with the evidence and the connected passages.
+
+    `graph.min_graph_score` applies to the chosen passages, so a stricter threshold returns a subset.
+    """
+    return _drop_weak(_add_connected(choose_evidence(draft, search), search), search)
 
 
 def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
@@ -77,11 +86,11 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
     if draft.prefers_new:
         owners = read_owners(draft.evidence, chunks=search.chunks)
         first = add_leading_documents(draft.evidence, first, leaders=draft.leaders, owners=owners, kept=half)
-    draft = replace(draft, evidence=_renumber(_drop_weak(first, draft, search)), reserved=half)
+    draft = replace(draft, evidence=_renumber(first), reserved=half)
     return correct("answer", draft, search)
 
 
-def add_connected(draft: Draft, search: SearchContext) -> Draft:
+def _add_connected(draft: Draft, search: SearchContext) -> Draft:
     """
     Return the draft with the connected passages; without evidence there are none.
 
@@ -97,13 +106,9 @@ def add_connected(draft: Draft, search: SearchContext) -> Draft:
     if options.fusion != "boost" and options.algorithm != "walk":
         expanded = {hit.chunk_id for hit in draft.walked.found.hits}
         others = [hit for hit in draft.verdict.kept if hit.chunk_id in expanded and hit.chunk_id not in shown | by_text]
-        connected = _drop_weak(others[:limit], draft, search)
+        connected = others[:limit]
     else:
-        connected = [
-            hit
-            for hit in choose_connected(draft.neighbours, shown=shown, limit=limit)
-            if draft.neighbours.weights[hit.chunk_id] >= FULL_WEIGHT * options.min_graph_score
-        ]
+        connected = choose_connected(draft.neighbours, shown=shown, limit=limit)
     evidence = draft.evidence
     if search.options.exact and len(evidence) + len(connected) > top_k:
         connected = connected[: max(top_k // 2, top_k - len(evidence))]
@@ -121,21 +126,24 @@ def cut_hits(hits: Sequence[Hit], *, reserved: Sequence[str], top_k: int) -> lis
     return [hit for hit in hits if hit.chunk_id in chosen]
 
 
-def _drop_weak(hits: Sequence[Hit], draft: Draft, search: SearchContext) -> list[Hit]:
+def _drop_weak(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the hits without those that only a path with a weak link brought.
+    Return the draft without hits that only a path with a weak link brought; without evidence nothing is connected.
 
-    The threshold applies after the selection. So a stricter one returns a subset.
+    Up to `FOLLOWED_GRAPH_SCORE` the walk itself follows no weaker link.
     """
-    least = FULL_WEIGHT * search.graph.min_graph_score
-    by_text = {hit.chunk_id for hit in draft.verdict.text}
-    doubtful = [hit.chunk_id for hit in hits if hit.chunk_id not in by_text]
-    if not doubtful or draft.is_cited or least <= FULL_WEIGHT * FOLLOWED_GRAPH_SCORE:
-        return list(hits)
-    weights = draft.walked.found.weakest_links(doubtful)
+    least, by_text = FULL_WEIGHT * search.graph.min_graph_score, {hit.chunk_id for hit in draft.verdict.text}
+    doubtful = [hit.chunk_id for hit in (*draft.evidence, *draft.connected) if hit.chunk_id not in by_text]
     stated = draft.neighbours.weights
-    weak = {id for id in doubtful if max(weights.get(id, 0.0), stated.get(id, 0.0)) < least}
-    return [hit for hit in hits if hit.chunk_id not in weak]
+    weak = {id for id in doubtful if stated.get(id, least) < least}
+    if doubtful and not draft.is_cited and least > FULL_WEIGHT * FOLLOWED_GRAPH_SCORE:
+        weights = draft.walked.found.weakest_links(doubtful)
+        weak = {id for id in doubtful if max(weights.get(id, 0.0), stated.get(id, 0.0)) < least}
+    if not weak:
+        return draft
+    evidence = _renumber([hit for hit in draft.evidence if hit.chunk_id not in weak])
+    connected = _renumber([hit for hit in draft.connected if hit.chunk_id not in weak]) if evidence else ()
+    return replace(draft, evidence=evidence, connected=connected)
 
 
 def _renumber(hits: Sequence[Hit]) -> list[Hit]:

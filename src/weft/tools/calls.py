@@ -106,7 +106,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "status": found["status"],
         "confidence": found["confidence"],
         "method": found["method"],
-        **({"relations": found["relations"]} if "relations" in found and not values.get("cursor") else {}),
+        **_page_of(found, size, is_first=not values.get("cursor")),
         "results": results,
         "facts": _cut(facts, share=FACTS_SHARE, size=size, is_full=is_full),
         "entities": _cut(
@@ -121,6 +121,12 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         **({"degraded": found["degraded"]} if found["degraded"] else {}),
         "context": context,
     }
+
+
+def _page_of(found: Mapping[str, Any], size: int, *, is_first: bool) -> dict[str, Any]:
+    """Return the answer about relations with the items that fit into a page; `relationsOffset` lists the next ones."""
+    relations = found.get("relations") if is_first else None
+    return {"relations": {**relations, "items": cut_page(relations["items"], characters=size)[0]}} if relations else {}
 
 
 def _cut(items: list[Any], *, share: float, size: int, is_full: bool) -> list[Any]:

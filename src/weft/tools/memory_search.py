@@ -19,10 +19,10 @@ from weft.tools.fallback import answerable
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
-DEFAULTS: Mapping[str, Any] = {"max_results": 10, "use_graph": True, "min_graph_score": 0.3}
+DEFAULTS: Mapping[str, Any] = {"max_results": 10, "use_graph": True, "min_graph_score": 0.3, "relations_offset": 0}
 """Defaults of missing or null arguments. They do not depend on the settings."""
 
-MAX_RESULTS = 1000
+MAX_RESULTS, MAX_OFFSET = 1000, 5000
 MAX_BRIEF_TOKENS, MAX_WEAK_TOKENS = 1200, 400
 """Maximum tokens of a brief `context`; the second if the search is not sure."""
 
@@ -30,6 +30,7 @@ SPELLINGS: Mapping[str, str] = {
     "maxResults": "max_results",
     "useGraph": "use_graph",
     "minGraphScore": "min_graph_score",
+    "relationsOffset": "relations_offset",
     "after": "after",
     "before": "before",
 }
@@ -69,6 +70,13 @@ INPUT_SCHEMA: Mapping[str, Any] = {
             "default": DEFAULTS["min_graph_score"],
             "description": "Weakest relation to follow: 0 for all, 1 for the strongest only. Omit it unless relations "
             "add noise.",
+        },
+        "relationsOffset": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MAX_OFFSET,
+            "default": DEFAULTS["relations_offset"],
+            "description": "Related things to skip in `relations`, which counts all and lists a page.",
         },
         "after": {
             "type": "string",
@@ -139,6 +147,7 @@ def memory_search(
     max_results: int | None = None,
     use_graph: bool | None = None,
     min_graph_score: float | None = None,
+    relations_offset: int | None = None,
     after: str | None = None,
     before: str | None = None,
     is_brief: bool = False,
@@ -149,36 +158,34 @@ def memory_search(
 
     There are at most `max_results` (10) results; the best half of the hybrid results is among them. Without
     `use_graph` the method is `hybrid` and no facts are recalled; otherwise the configured method is used. Facts and
-    evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`. `after` and
-    `before` restrict the passages to conversations of a time; facts are those valid at the time `before`. If the
-    embedder cannot be used, the search works without it and `degraded` has the reason. Argument names may be in
+    evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`;
+    `relations_offset` skips things in `relations`. `after` and `before` restrict the passages to conversations of a
+    time; facts are those valid at the time `before`. If the embedder cannot be used, the search works without it and
+    `degraded` has the reason. Argument names may be in
     camelCase, and numbers may be strings. `is_brief` keeps `context` short. Raises `InputError` naming the argument.
     """
-    text = _read_text("query", query)
     arguments = {
         "max_results": max_results,
         "use_graph": use_graph,
         "min_graph_score": min_graph_score,
+        "relations_offset": relations_offset,
         "after": after,
         "before": before,
         **aliases,
     }
     values = {**DEFAULTS, **_read_arguments(arguments)}
-    count, graph = values["max_results"], {"min_graph_score": values["min_graph_score"]}
     where = Filter(after=values.get("after"), before=values.get("before"))
-    recall = None
-    engine = answerable(engine)
+    graph, offset = {"min_graph_score": values["min_graph_score"]}, values["relations_offset"]
+    options = {"top_k": values["max_results"], "where": where, "graph": graph, "relations_offset": offset}
+    text, recall, engine = _read_text("query", query), None, answerable(engine)
     if values["use_graph"]:
-        result, recall = engine.query_with_facts(
-            text, as_of=where.before, where=where, top_k=count, exact=True, graph=graph
-        )
+        result, recall = engine.query_with_facts(text, as_of=where.before, exact=True, **options)
     else:
-        result = engine.query(text, top_k=count, method="hybrid", graph=graph, where=where)
-    facts = facts_to_dict(recall) if recall else None
+        result = engine.query(text, method="hybrid", **options)
     most = MAX_WEAK_TOKENS if result.status in ("low_confidence", "no_match") else MAX_BRIEF_TOKENS
     budget = min(most, engine.settings.context.budget) if is_brief else None
     context = engine.context(result, recall=recall, budget=budget).text
-    return {**result_to_dict(result), "facts": facts, "context": context}
+    return {**result_to_dict(result), "facts": facts_to_dict(recall) if recall else None, "context": context}
 
 
 def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,6 +219,13 @@ def _read_count(name: str, value: Any) -> int:
     return int(number)
 
 
+def _read_offset(name: str, value: Any) -> int:
+    number = _read_number(value)
+    if not 0 <= number <= MAX_OFFSET or number != int(number):
+        raise _refusal(name, value, f"a whole number from 0 to {MAX_OFFSET}")
+    return int(number)
+
+
 def _read_share(name: str, value: Any) -> float:
     number = _read_number(value)
     if not 0 <= number <= 1:
@@ -240,6 +254,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "max_results": _read_count,
     "use_graph": _read_truth,
     "min_graph_score": _read_share,
+    "relations_offset": _read_offset,
     "after": _read_time,
     "before": _read_time,
 }

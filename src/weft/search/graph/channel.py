@@ -16,7 +16,7 @@ from weft.graph.expand import FULL_WEIGHT, Neighbour, graph_score, neighbourhood
 from weft.graph.guided_expansion import expansion_queries
 from weft.rank.fuse import order
 from weft.records import Entity, GraphSource, Hit, PathStep, Question, Relation
-from weft.search.graph.link_weights import weakest_links
+from weft.search.graph.link_weights import FOLLOWED_GRAPH_SCORE, weakest_links
 from weft.search.graph.relations import Relations, strongest_first
 from weft.search.graph.walk import Walk, walk
 from weft.search.question.entities import Seed
@@ -234,7 +234,8 @@ class _Suggested(NamedTuple):
 
 
 def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[_Suggested]:
-    """Return the expansion queries: pairs of names, closest first, then the names of the seeds."""
+    """Return the expansion queries: pairs of names that no weak link joins, closest first, then names of the seeds."""
+    options = replace(options, min_graph_score=max(options.min_graph_score, FOLLOWED_GRAPH_SCORE))
     named = [(seed.entity.id, seed.entity.name) for seed in seeds]
     around: dict[str, list[tuple[str, str, int]]] = {}
     paths: dict[tuple[str, str], tuple[PathStep, ...]] = {}

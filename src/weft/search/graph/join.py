@@ -17,6 +17,7 @@ from weft.search.confidence import min_relevant_cosine
 from weft.search.corrections import correct
 from weft.search.draft import Draft, Walked
 from weft.search.graph.channel import search_graph
+from weft.search.graph.link_weights import FOLLOWED_GRAPH_SCORE
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
 from weft.search.question.choose_method import Plan
@@ -28,14 +29,6 @@ from weft.text.ids import fact_entity_key
 
 MAX_NEAR_CHUNKS = 20
 """Number of nearest chunks whose entities may be seeds if the question names no entity."""
-
-FOLLOWED_GRAPH_SCORE = 0.3
-"""
-Largest `graph.min_graph_score` that the walk itself applies.
-
-A larger one removes passages from the answer afterwards. Without the weak links the walk would find other passages, and
-a stricter threshold would add some.
-"""
 
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 

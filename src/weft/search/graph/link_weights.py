@@ -8,6 +8,14 @@ from itertools import pairwise
 from weft.graph.expand import FULL_WEIGHT
 from weft.search.graph.walk import MENTION_LINK_WEIGHTS, Walk
 
+FOLLOWED_GRAPH_SCORE = 0.3
+"""
+Largest `graph.min_graph_score` that the search itself applies, and the least that `guided` does.
+
+A larger one removes passages from the answer afterwards. Without the weak links the search would find other passages,
+and a stricter threshold would add some.
+"""
+
 
 def weakest_links(state: Walk, chunk_ids: Collection[str]) -> dict[str, float]:
     """

@@ -12,6 +12,7 @@ from weft.extract.papers.titles import title_similarity, title_words
 from weft.records import Entity, Filter
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
+from weft.text.normalise import is_unspaced
 
 PAPER = "paper"
 PERSON = "person"
@@ -69,7 +70,7 @@ def find_papers(name: str, *, store: StoreReader) -> NameMatch:
 
 
 def find_author(name: str, *, store: StoreReader) -> NameMatch:
-    """Return the person of this name: as written, surname first, with initials, or by a unique surname."""
+    """Return the person of this name: as written, surname first, with initials, or by a unique part (`_find_part`)."""
     parts = [part for part in name.replace(",", " , ").split() if part]
     keys = list(dict.fromkeys(filter(None, map(name_key, _spellings(parts)))))
     known = store.graph.find_entities(keys)
@@ -92,23 +93,39 @@ def _papers_near(name: str, *, store: StoreReader) -> list[Entity]:
 
 
 def _people_near(name: str, *, store: StoreReader) -> list[Entity]:
-    """Return the authors of papers with this name whose own name contains all parts of it."""
+    """Return the authors of papers with this name as their surname; without one, those with this first name."""
     wanted = [word.text for word in words(name)]
     where = Filter(metadata=(("type", PAPER),))
     hits = store.search_keyword(query_terms(name), limit=MAX_CANDIDATE_CHUNKS, where=where).hits
     chunks = store.chunks([hit.chunk_id for hit in hits])
     documents = store.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks)))
-    authors = (author for document in documents for author in to_values(document.metadata.get("authors")))
-    keys = dict.fromkeys(name_key(name) for name in authors if isinstance(name, str) and _is_part(wanted, name))
+    authors = [author for document in documents for author in to_values(document.metadata.get("authors"))]
+    parts = {author: _find_part(wanted, author) for author in authors if isinstance(author, str)}
+    best = next((part for part in ("surname", "first name") if part in parts.values()), "")
+    keys = dict.fromkeys(name_key(author) for author, part in parts.items() if part and part == best)
     known = store.graph.find_entities([key for key in keys if key])
     return sorted({e.id: e for e in known.values() if e.type == PERSON}.values(), key=lambda entity: entity.id)
 
 
-def _is_part(wanted: Sequence[str], author: str) -> bool:
-    """Return True if each word of `wanted` is a name or initial of the author, and the surname is among them."""
+def _find_part(wanted: Sequence[str], author: str) -> str:
+    """
+    Return the part of an author's name that `wanted` is; empty if it is none.
+
+    | wanted | author | part |
+    | --- | --- | --- |
+    | `Liu`, `Y. Liu`, `刘`, `刘洋` | `Yang Liu (刘洋)` | surname |
+    | `Joerg`, read as `Jörg` | `Jörg Grünwald` | first name |
+    | `洋`, `J.` | the same two | none |
+    """
     own = [word.text for word in words(author)]
-    fits = all(any(word == other or word[:1] == other or word == other[:1] for other in own) for word in wanted)
-    return bool(own) and own[-1] in wanted and fits
+    latin, han = [word for word in own if not is_unspaced(word)], "".join(filter(is_unspaced, own))
+    asked, characters = [word for word in wanted if not is_unspaced(word)], "".join(filter(is_unspaced, wanted))
+    fits = all(any(word == other or word[:1] == other or word == other[:1] for other in latin) for word in asked)
+    if not wanted or not fits or not han.startswith(characters):
+        return ""
+    if not asked or latin[-1] in asked:
+        return "surname"
+    return "first name" if all(len(word) > 1 and word in latin for word in asked) else ""
 
 
 def _names(entity: Entity) -> list[tuple[str, ...]]:

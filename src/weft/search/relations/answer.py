@@ -211,7 +211,7 @@ def _read_items(found: Sequence[_Found], relations: Relations, search: SearchCon
                 sentence=relation.description or _sentence(relation, entities),
                 citation=citations.get(chunk, ""),
                 chunk_id=chunk,
-                path=_path(each.chain, entities),
+                path=_path(each, entities),
             )
         )
     return items
@@ -222,18 +222,15 @@ def _sentence(relation: Relation, entities: Mapping[str, Entity]) -> str:
     return in_words(Statement(ends[0], ends[1], relation.type))
 
 
-def _path(chain: Sequence[tuple[str, Relation]], entities: Mapping[str, Entity]) -> tuple[PathStep, ...]:
-    steps: list[PathStep] = []
-    for type, relation in chain:
-        ends = [relation.source_id, relation.target_id]
-        if type != FIELDS.get(relation.type, relation.type) or (steps and steps[-1].target != _name(ends[0], entities)):
-            ends.reverse()
-        steps.append(
-            PathStep(
-                source=_name(ends[0], entities), type=type, weight=relation.weight, target=_name(ends[1], entities)
-            )
-        )
-    return tuple(steps)
+def _path(found: _Found, entities: Mapping[str, Entity]) -> tuple[PathStep, ...]:
+    """Return the steps of a chain, read back from its end: a symmetric type does not tell which end is the start."""
+    steps, end = list[PathStep](), found.id
+    for type, relation in reversed(found.chain):
+        start = relation.source_id if relation.target_id == end else relation.target_id
+        names = _name(start, entities), _name(end, entities)
+        steps.append(PathStep(source=names[0], type=type, weight=relation.weight, target=names[1]))
+        end = start
+    return tuple(reversed(steps))
 
 
 def _name(id: str, entities: Mapping[str, Entity]) -> str:
