@@ -31,6 +31,8 @@ NOTES = {
     "docs/zh.md": "# 登录服务\n\n登录服务依赖会话存储。登录服务由身份团队负责。\n",
     "pkg/a.py": "from pkg.b import Base, helper\n\n\n"
     "class Child(Base):\n    def run(self):\n        return helper(1)\n",
+    "pkg/__init__.py": '"""A package."""\n\nVERSION = 1\n',
+    "pkg/e.py": "from . import c\n",
     "pkg/c.py": "import requests\n\n\ndef fetch(url):\n    return requests.get(url)\n",
     "pkg/d.py": "from requests.adapters import HTTPAdapter\n\n\nclass Slow(HTTPAdapter):\n    pass\n",
     "pkg/b.py": "class Base:\n    pass\n\n\ndef helper(x):\n    return x\n",
@@ -67,6 +69,7 @@ def things(engine, question):
         ("Who calls helper?", ["pkg.a.Child.run"]),
         ("Which modules import `pkg.b`?", ["pkg.a"]),
         ("Which modules import `requests`?", ["pkg.c", "pkg.d"]),
+        ("Which modules import `pkg`?", ["pkg.e"]),
         ("What requires PEP 9302?", ["PEP 9506 – Sealed Types"]),
         ("What requires PEP 9302 – Plain Types?", ["PEP 9506 – Sealed Types"]),
         ("What does PEP 9506 require?", ["PEP 9302 – Plain Types"]),

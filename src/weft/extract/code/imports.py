@@ -113,9 +113,8 @@ def _read_python(item: Capture, file: _File) -> Iterator[Import]:
     if "star" in fields:
         yield from (replace(found, is_star=True) for found in _python(item, "", base, base, module))
     elif name := "".join(fields.get("name", "").split()):
-        package = base if fields["from"].strip(". ") else ""  # `from . import types` names the module itself
         is_exported = is_package or fields.get("alias") == name  # `import Client as Client`
-        yield from _python(item, fields.get("alias") or name, f"{base}.{name}", package, module, is_exported)
+        yield from _python(item, fields.get("alias") or name, f"{base}.{name}", base, module, is_exported)
 
 
 def _python(
