@@ -129,8 +129,12 @@ def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | 
     return (item for found in files for item in _load(found, options=options))
 
 
-def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield the documents of one file under the given source."""
+def load_file(
+    path: Path, *, source: str, options: LoadOptions, loader: Loader | None = None
+) -> Iterator[Document | Skipped]:
+    """Yield the documents of one file under the given source; `loader` replaces the one that its name selects."""
+    if loader is not None:
+        return _load(FoundFile(path=path, source=source), options=options, loader=loader)
     if is_binary(path, ocr=options.ocr) and not find_packaged_loader(path.suffix.lower()):
         return iter([Skipped(source=source, reason="binary")])
     return _load(FoundFile(path=path, source=source), options=options)
@@ -193,11 +197,13 @@ def find_loader(path: Path) -> Loader:
     return find_packaged_loader(suffix) or load_unknown
 
 
-def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Document | Skipped]:
+def _load(
+    found: FoundFile | Skipped, *, options: LoadOptions, loader: Loader | None = None
+) -> Iterator[Document | Skipped]:
     if isinstance(found, Skipped):
         yield found
         return
-    loader = load_corpus if found.is_corpus else find_loader(user_file_name(found.source))
+    loader = loader or (load_corpus if found.is_corpus else find_loader(user_file_name(found.source)))
     is_empty = True
     try:
         for item in loader(found.path, source=found.source, options=options):

@@ -29,6 +29,7 @@ STDIN_SOURCE = "stdin:text"
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--git", "is_git", is_flag=True, help="Index the commits of Git repositories, not their files.")
+@click.option("--fetch", is_flag=True, help="Download the web page at PATHS, one address (https://…).")
 @click.option("--prune", is_flag=True, help="Delete documents whose files no longer exist. Excluded files are kept.")
 @click.option("--watch", is_flag=True, help="Keep running and index files when they change.")
 @click.option(
@@ -55,6 +56,7 @@ def index(
     session: Session,
     paths: tuple[str, ...],
     is_git: bool,
+    fetch: bool,
     prune: bool,
     watch: bool,
     workers: int,
@@ -67,20 +69,24 @@ def index(
     """
     Index files, folders or standard input.
 
-    '-' reads standard input. Unchanged documents are skipped; of a changed document only the changed chunks are
-    embedded. Each document is one transaction: an interrupted run resumes on the next call.
+    '-' reads standard input. With --fetch, the web page at an address is downloaded once, from public hosts only.
+    Unchanged documents are skipped; of a changed document only the changed chunks are embedded. Each document is one
+    transaction: an interrupted run resumes on the next call.
     """
-    if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
-        raise click.UsageError("'-' cannot be combined with paths, --prune, --watch or --dry-run")
-    if is_git and ("-" in paths or watch or dry_run or workers != 1):
-        raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
-    _check_inputs(session, paths, watch=watch, prune=prune)
+    _check_options(paths, is_git=is_git, fetch=fetch, prune=prune, watch=watch, dry_run=dry_run, workers=workers)
+    if not fetch:
+        _check_inputs(session, paths, watch=watch, prune=prune)
     with session.open(must_exist=False, **_overrides(session, **options)) as engine:
         if dry_run:
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
             return
         if paths == ("-",):
             _index_stdin(session, engine, source=source, title=title)
+            return
+        if fetch:
+            receipt = _index_page(engine, paths[0])
+            _report(session, receipt)
+            _check_indexed(paths, receipt)
             return
         if is_git:
             _report(session, _index_commits(session, engine, paths, prune=prune))
@@ -95,6 +101,18 @@ def index(
         else:
             say("watching for changes; Ctrl-C stops", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
+
+
+def _check_options(
+    paths: tuple[str, ...], *, is_git: bool, fetch: bool, prune: bool, watch: bool, dry_run: bool, workers: int
+) -> None:
+    """Raise `UsageError` for options that exclude each other."""
+    if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
+        raise click.UsageError("'-' cannot be combined with paths, --prune, --watch or --dry-run")
+    if is_git and ("-" in paths or watch or dry_run or workers != 1):
+        raise click.UsageError("--git cannot be combined with '-', --watch, --dry-run or --workers")
+    if fetch and (len(paths) != 1 or is_git or prune or watch or dry_run or workers != 1):
+        raise click.UsageError("--fetch needs one address, without --git, --prune, --watch, --dry-run and --workers")
 
 
 def _index_captured(session: Session, engine: Engine) -> None:
@@ -123,6 +141,8 @@ def _check_inputs(session: Session, paths: tuple[str, ...], *, watch: bool, prun
         try:
             check_paths([Path(path) for path in paths])
         except InputError as error:
+            if any(path.lower().startswith(("http://", "https://")) for path in paths):
+                raise InputError(str(error), hint="pass --fetch to download a web page") from error
             lost = [path for path in paths if not Path(path).exists()] if prune else []
             if lost and (count := _count_below(session, lost)):
                 hint = f"to delete {counted(count, 'document')} of it, run `weft delete {shlex.join(lost)}`"
@@ -185,6 +205,12 @@ def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, pr
             bar.update(min(done, documents), total=documents, extra=progress.texts)
 
         return engine.index(*paths, prune=prune, workers=workers, on_step=on_step, on_texts=on_texts)
+
+
+def _index_page(engine: Engine, url: str) -> Receipt:
+    from weft.load.web_page import load_page
+
+    return engine.add(load_page(url, options=engine.settings.load))
 
 
 def _index_commits(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool) -> Receipt:
