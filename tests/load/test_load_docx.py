@@ -57,7 +57,7 @@ def test_the_structure_of_a_document_becomes_markdown(load: Load, tmp_path: Path
 
     assert document.text == (
         "# Welcome\n\n## Services\n\nFirst line\nsecond\n\n- one\n- two\n\n"
-        "name | owner\nauth | Identity team\n\n\\# after"
+        "| name | owner |\n| auth | Identity team |\n\n\\# after"
     )
     assert (document.title, document.form) == ("Handbook", "markdown")
     assert document.metadata == {"title": "Handbook", "author": "Ann"}
@@ -66,9 +66,9 @@ def test_the_structure_of_a_document_becomes_markdown(load: Load, tmp_path: Path
 @pytest.mark.parametrize(
     "rows, is_marked, text",
     [
-        (["ship load day", "Alba 7 2"], False, "ship: Alba; load: 7; day: 2"),
-        (["ship owner", "Alba Ann"], True, "ship: Alba; owner: Ann"),
-        (["ship owner", "Alba Ann"], False, "ship | owner\nAlba | Ann"),
+        (["ship load day", "Alba 7 2"], False, "| ship: Alba | load: 7 | day: 2 |"),
+        (["ship owner", "Alba Ann"], True, "| ship: Alba | owner: Ann |"),
+        (["ship owner", "Alba Ann"], False, "| ship | owner |\n| Alba | Ann |"),
         (["ship", "Alba"], True, "ship\nAlba"),
     ],
 )

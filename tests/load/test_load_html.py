@@ -78,7 +78,7 @@ def test_the_structure_of_a_page_becomes_markdown(load: Load, tmp_path: Path) ->
         "First bold words and `x = 1`.\n\n"
         "## List\n\n"
         "- one\n  - inner\n- two\n\n"
-        "name: auth; owner: Identity team\n\n"
+        "| name: auth | owner: Identity team |\n\n"
         "```\ndef f():\n    return 1\n```\n\n"
         "tail"
     )
@@ -99,7 +99,7 @@ def test_each_line_knows_where_it_stands_in_the_page(load: Load, tmp_path: Path)
         ("- one", "<li>one"),
         ("  - inner", "inner"),
         ("- two", "two"),
-        ("name: auth; owner: Identity team", "auth"),
+        ("| name: auth | owner: Identity team |", "auth"),
         ("def f():", "def f"),
         ("    return 1", "return 1"),
         ("tail", "tail"),
@@ -169,29 +169,29 @@ def test_layout_tables_keep_their_headings(load: Load, tmp_path: Path) -> None:
     )
     document = read(load, tmp_path / "a.html", page)
 
-    assert document.text == "# Title\n\none\n\ntwo\n\na | b\n\nrest\n\nside"
+    assert document.text == "# Title\n\none\n\ntwo\n\n| a | b |\n\nrest\n\nside"
     assert document.title == "Title"
 
 
 @pytest.mark.parametrize(
     "table, text",
     [
-        ("<tr><th>name<th>owner</tr><tr><td>a<td>b</tr>", "name: a; owner: b"),
-        ("<thead><tr><th>name<th>owner</tr></thead>", "name | owner"),
-        ("<tr><td>a<td>b</tr><tr><td>c<td>d</tr>", "a | b\nc | d"),
-        ("<tr><th>port<td>80</tr><tr><th>host<td>a</tr>", "port | 80\nhost | a"),
+        ("<tr><th>name<th>owner</tr><tr><td>a<td>b</tr>", "| name: a | owner: b |"),
+        ("<thead><tr><th>name<th>owner</tr></thead>", "| name | owner |"),
+        ("<tr><td>a<td>b</tr><tr><td>c<td>d</tr>", "| a | b |\n| c | d |"),
+        ("<tr><th>port<td>80</tr><tr><th>host<td>a</tr>", "| port | 80 |\n| host | a |"),
         (
             "<tr><th rowspan=2>name<th colspan=2>size</tr><tr><th>w<th>h</tr><tr><td>a<td>1<td>2</tr>",
-            "name: a; size w: 1; size h: 2",
+            "| name: a | size w: 1 | size h: 2 |",
         ),
         (
             "<tr><th>team<th>who</tr><tr><td rowspan=2>Core<td>Ann</tr><tr><td>Bob</tr><tr><td colspan=2>all</tr>",
-            "team: Core; who: Ann\nteam: Core; who: Bob\nteam: all",
+            "| team: Core | who: Ann |\n| team: Core | who: Bob |\nteam: all",
         ),
-        ("<tr><th>a<th>b</tr><tr><td rowspan=99999999999 colspan=-1>x<td>y</tr>", "a: x; b: y"),
+        ("<tr><th>a<th>b</tr><tr><td rowspan=99999999999 colspan=-1>x<td>y</tr>", "| a: x | b: y |"),
         (
             "<tr><td>a<table><tr><th>n<th>m</tr><tr><td>1<td>2</tr></table></td><td>b</td></tr>",
-            "a\n\nn: 1; m: 2\n\nb",
+            "a\n\n| n: 1 | m: 2 |\n\nb",
         ),
     ],
 )

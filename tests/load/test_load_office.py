@@ -44,8 +44,8 @@ def test_slides_become_sections_in_the_order_of_the_presentation(load: Load, tmp
     document = only_document(load())
 
     assert document.text == (
-        "## Harbour plan\n\n- one\n  - two\n\n## Slide 2\n\nberth: north; depth: 9 m\nberth: south; depth: 7 m\n\n"
-        "\\# box\n\nNotes: Ask the pilot."
+        "## Harbour plan\n\n- one\n  - two\n\n## Slide 2\n\n| berth: north | depth: 9 m |\n"
+        "| berth: south | depth: 7 m |\n\n\\# box\n\nNotes: Ask the pilot."
     )
     assert (document.title, document.unit) == ("Harbour plan", "slide")
     assert set(list(document.lines or ())[:4]) == {1} and set(list(document.lines or ())[6:]) == {2}
@@ -120,7 +120,7 @@ def test_opendocument_texts_presentations_and_sheets(load: Load, tmp_path: Path)
     text, slides, table = load()
 
     assert isinstance(text, Document) and isinstance(slides, Document) and isinstance(table, Document)
-    assert text.text == "# Harbour log\n\nAside.\n\nOne\ntwo\n\n- first\n  - inner\n\nship: 9; load: 9"
+    assert text.text == "# Harbour log\n\nAside.\n\nOne\ntwo\n\n- first\n  - inner\n\n| ship: 9 | load: 9 |"
     assert (text.title, text.unit) == ("Harbour log", "line")
     assert slides.text == "## Start\n\nbody\n\nNotes: aside\n\n## Slide 2\n\nbody\n\nNotes: aside"
     assert (slides.unit, (slides.lines or ())[-1]) == ("slide", 2)
@@ -154,7 +154,7 @@ def test_rich_text_is_read_with_its_code_pages(load: Load, tmp_path: Path) -> No
 
     document = only_document(load())
 
-    assert document.text == "# Café €\n\n港口 👿 a b{}—link\n\n- item\n\nship: Alba; load: 7; day: 2\n\nlast"
+    assert document.text == "# Café €\n\n港口 👿 a b{}—link\n\n- item\n\n| ship: Alba | load: 7 | day: 2 |\n\nlast"
     assert document.metadata == {"title": "Harbour log", "author": "Ann"}
 
 

@@ -40,7 +40,7 @@ MIN_WRAPPED_CHARACTERS = 60
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ROLES: dict[str, Role] = {"heading": "heading", "item": "item", "cell": "cell"}
 _BULLET = re.compile(r"^[ \t]{0,40}•[ \t]{1,40}")
-_LINES = re.compile(r"^(?:[ \t]{0,40}•[ \t]|\|)", re.MULTILINE)
+_LINES = re.compile(r"^[ \t]{0,40}•[ \t]", re.MULTILINE)
 _TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
 _PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
 _COLUMNS = re.compile(r"\s{3,}|\t")
@@ -103,12 +103,10 @@ def read_page_sentences(page: Page) -> list[Sentence]:
 
 
 def _line_sentences(block: Block) -> Iterator[Sentence]:
-    """Yield the sentences of a paragraph whose lines are items with `•`, or rows of a table without a header."""
+    """Yield the sentences of a paragraph whose lines are items with `•`."""
     for line in block.text.split("\n"):
-        role: Role = "cell" if line.startswith("|") else "item" if _BULLET.match(line) else "prose"
-        for piece in line.split("|") if role == "cell" else [_BULLET.sub("", line)]:
-            if role != "cell" or piece.strip(" :-"):
-                yield from _cut(*_to_marks(read_inline(piece)), role)
+        role: Role = "item" if _BULLET.match(line) else "prose"
+        yield from _cut(*_to_marks(read_inline(_BULLET.sub("", line))), role)
 
 
 def strip_markup(text: str) -> str:

@@ -18,6 +18,8 @@ from weft.text.decode import clean
 
 MAX_NAME_CHARACTERS = 100
 """Maximum length of column names and keys, which are repeated on many lines."""
+BAR = "\\|"
+"""A `|` inside a cell."""
 MAX_INDENT = 8
 """Maximum indentation depth of list items, because hostile nesting could inflate the text."""
 
@@ -87,9 +89,12 @@ class MarkdownWriter:
             self._add_stepped(shown, kind="item", line=line, step=step)
 
     def add_row(self, cells: Sequence[str], *, line: int) -> None:
-        """Add a table row as `a | b`; a row of empty cells is omitted."""
-        if any(cells := [collapse(cell) for cell in cells]):
-            self._add(" | ".join(cells), kind="row", line=line)
+        """Add a table row as `| a | b |`; a row of empty cells is omitted, and one cell is a line of text."""
+        cells = [collapse(cell) for cell in cells]
+        if len(cells) > 1 and any(cells):
+            self._add(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |", kind="row", line=line)
+        elif any(cells):
+            self._add(cells[0], kind="row", line=line)
 
     def add_code(self, text: str, *, line: int, step: int = 1) -> None:
         """Add a fenced block whose text starts on `line`; each further line adds `step`."""

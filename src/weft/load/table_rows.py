@@ -1,9 +1,9 @@
 """
 Table rows as text: each row repeats the names of its columns, so a chunk in the middle of a table is understood.
 
-    name            owner             text
-    Auth Service    Identity          name: Auth Service; owner: Identity
-    Billing                           name: Billing
+    name            owner             table of its own                       table in a page
+    Auth Service    Identity          name: Auth Service; owner: Identity    | name: Auth Service | owner: Identity |
+    Billing                           name: Billing                          name: Billing
 """
 
 from __future__ import annotations
@@ -88,7 +88,12 @@ def is_numeric(rows: Sequence[Row], column: int) -> bool:
 
 def render_row(row: Row, names: Mapping[int, str]) -> str:
     """Return `name: Auth; owner: Identity`; a cell without a column name is its value alone."""
-    return "; ".join(f"{names[column]}: {cell}" if column in names else cell for column, cell in row.cells.items())
+    return "; ".join(name_cells(row, names))
+
+
+def name_cells(row: Row, names: Mapping[int, str]) -> list[str]:
+    """Return the cells with the names of their columns: `name: Auth`, `owner: Identity`."""
+    return [f"{names[column]}: {cell}" if column in names else cell for column, cell in row.cells.items()]
 
 
 def _has_short_names(row: Row) -> bool:
@@ -119,4 +124,4 @@ def write_table(writer: MarkdownWriter, rows: Sequence[Row], *, has_header: bool
         return
     names = {column: shorten(name) for column, name in rows[0].cells.items()}
     for row in rows[1:]:
-        writer.add_row([render_row(row, names)], line=row.line)
+        writer.add_row(name_cells(row, names), line=row.line)

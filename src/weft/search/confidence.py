@@ -10,7 +10,7 @@ from weft.choices import KEYWORD, VECTOR
 from weft.extract.names import words
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
-from weft.rank.gate import FULL_COVERAGE_CONFIDENCE, shipped_calibration
+from weft.rank.gate import shipped_calibration
 from weft.records import Calibration, Hit, Question, Ranking
 from weft.search.chunks import Chunks
 from weft.search.draft import Draft
@@ -75,21 +75,6 @@ def drop_stop_words(draft: Draft, search: SearchContext) -> Draft:
         return draft
     found = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
     return replace(draft, complete={**draft.complete, KEYWORD: found})
-
-
-def confirm_title(draft: Draft, search: SearchContext) -> Draft:
-    """
-    Return the draft with `ok` for a question of stop words or single letters that is the title of one of the best hits.
-
-    Scores say nothing about such a question, but `C` may be the title of a page.
-    """
-    verdict, question = draft.verdict, draft.query.question
-    if question.content_terms or not verdict.kept or not question.words:
-        return draft
-    if not is_heading(verdict.kept, question, search):
-        return draft
-    confidence = max(verdict.confidence, FULL_COVERAGE_CONFIDENCE)
-    return replace(draft, verdict=replace(verdict, status="ok", confidence=confidence, reason=""))
 
 
 def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -> bool:

@@ -4,16 +4,15 @@ Search rules for chunks of conversations, which are the chunks with a time.
 | rule | reason |
 | --- | --- |
 | keywords without stop words | `how many times did I` occurs in every chat, and BM25 would count it |
-| bonus for closeness in time | a question is more often about a recent chat than about an old one |
-| bonus for the named time | `last week` |
+| bonus for closeness to the named time | `last week`, `the first time` |
 | exchange at its question | three parts of one long answer would take the places of three exchanges |
 | bonus for standing rules | `Always add tests when I ask for code` holds for every question about code |
 | answer beside its question | a question of a long exchange alone tells a model little |
 | stages | a question for an order needs exchanges of each stage, not ten of the closest |
 
 The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
-nothing over other documents, which keep their scores. It was chosen on even questions of LongMemEval
-(docs/memory-recall.md).
+nothing over other documents, which keep their scores. A question that names no time has none: its answer is as often
+old as new (decision 0091).
 
 The chunk that opens a long exchange, which is what the user said, gets the best score of the chunks of its answer
 (decision 0078):
@@ -30,10 +29,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from weft.choices import KEYWORD
-from weft.records import Chunk, Evidence, Hit, TimeLimits, to_microseconds
+from weft.records import Chunk, Evidence, Hit, TimeLimits
 from weft.search.cite import cite
 from weft.search.draft import Draft
 from weft.search.question.time_words import find_order, find_time
@@ -96,18 +94,20 @@ def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
 
 
 def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
-    """Return the draft with a bonus for chunks close to the time of the question, or to the time that it names."""
+    """Return the draft with a bonus for chunks close to the time that the question names, or to the first or last."""
     scores = draft.scores
     if search.at is None or not scores:
         return draft
     asked, text = search.where.before or search.at, draft.query.question.text
-    if not _has_exchanges(scores, search):
+    named, order = find_time(text, at=asked), find_order(text)
+    if (named is None and order is None) or not _has_exchanges(scores, search):
         return draft
     timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
     best = max(map(abs, scores.values())) or 1.0
     strong = [chunk for id, chunk in timed.items() if scores[id] >= MIN_ANCHOR_SHARE * best]
-    named = find_time(text, at=asked)
-    target = named or _find_anchor(strong, text, asked)
+    target = named or _find_anchor(strong, order)
+    if target is None:
+        return draft
     closeness = {id: math.exp(-_distance(chunk, target) / CLOSENESS_DAYS) for id, chunk in timed.items()}
     middle = (min(closeness.values()) + max(closeness.values())) / 2
     gains = {id: CLOSENESS_BONUS * (value - middle) for id, value in closeness.items()}
@@ -215,16 +215,12 @@ def _has_exchanges(scores: Mapping[str, float], search: SearchContext) -> bool:
     return any(chunk.start_time is not None for chunk in search.chunks.read(leading).values())
 
 
-def _find_anchor(strong: list[Chunk], text: str, asked: datetime) -> TimeLimits:
-    """Return the time from which distances count: the question's, or that of the first or last relevant chunk."""
-    order = find_order(text) if strong else None
-    if order == "first":
-        time = min(chunk.start_time or 0 for chunk in strong)
-    elif order == "last":
-        time = max(chunk.end_time or 0 for chunk in strong)
-    else:
-        time = to_microseconds(asked)
-    return TimeLimits(time, time)
+def _find_anchor(strong: list[Chunk], order: str | None) -> TimeLimits | None:
+    """Return the time of the first or last relevant chunk; None if no relevant chunk has a time."""
+    if not strong:
+        return None
+    first, last = min(chunk.start_time or 0 for chunk in strong), max(chunk.end_time or 0 for chunk in strong)
+    return TimeLimits(first, first) if order == "first" else TimeLimits(last, last)
 
 
 def _distance(chunk: Chunk, target: TimeLimits) -> float:

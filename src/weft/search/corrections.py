@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
-from weft.search.confidence import confirm_title, drop_stop_words, keep_meaningful
+from weft.search.confidence import drop_stop_words, keep_meaningful
 from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms, spread_stages
 from weft.search.document_spread import find_leaders, prefer_new_documents, put_clear_first, spread
 from weft.search.draft import Draft
@@ -51,13 +51,12 @@ CORRECTIONS: tuple[Correction, ...] = (
     ),
     Correction("content_terms", "rankings", rank_content_terms, "`how many times did I` occurs in every chat"),
     Correction("rare_names", "scores", add_name_bonus, "a name that three chunks contain tells more than BM25 says"),
-    Correction("time", "scores", add_time_bonus, "a question is more often about a recent chat than an old one"),
+    Correction("time", "scores", add_time_bonus, "`last week` and `the first time` say which exchanges are meant"),
     Correction("exchanges", "scores", lead_exchanges, "parts of one long answer would take the places of others"),
     Correction("stages", "order", spread_stages, "an order needs exchanges of each stage, not ten of the closest"),
     Correction("meaningful", "confidence", keep_meaningful, "some cosines and BM25 scores say nothing of an answer"),
     Correction("stop_words", "confidence", drop_stop_words, "without cosines, stop words look like a match"),
     Correction("wordless", "verdict", reject_wordless, "in a small namespace every cosine is high"),
-    Correction("title", "verdict", confirm_title, "`C` has no content word but may be the title of a page"),
     Correction("bare_words", "verdict", doubt_bare_words, "`yes` and one common word ask for nothing"),
     Correction("absent_names", "verdict", doubt_absent_names, "the rest of the question concerns something else"),
     Correction("leaders", "candidates", find_leaders, "the best chunk of one channel may be unknown to the other"),

@@ -29,7 +29,7 @@ _QUOTED_URL = re.compile(r"\{\{\s{0,9}[\"']([^\"'}]{1,500})[\"']\s{0,9}\|")
 _BASE = re.compile(r"\{\{\s{0,9}(?:site|page)\.[\w.]{1,60}\s{0,9}\}\}")
 _FILES = frozenset(
     "avif bib bmp bz2 c cc cfg conf cpp css csv dll doc docm exe gif go gz h hpp ico ini ipa iso jar java jpeg jpg js "
-    "json jsonl jsx kt lock log lua mkv mov mp3 mp4 odp ods odt ogg otf php pl png ppt pptx ps1 psd py pyi r rb rs "
+    "json jsonl jsx kt lock log lua mkv mov mp3 mp4 ods ogg otf php pl png ppt ps1 psd py pyi r rb rs "
     "scss sh sql svg swift tar tf tgz tif tiff toml ts tsv tsx ttf vue wasm wav webm webp whl woff woff2 xls xlsx xml "
     "xz yaml yml zip zst".split()
 )

@@ -2,8 +2,8 @@
 Tables of HTML pages: column names and merged cells.
 
     <th>name<th>owner                  names: name, owner
-    <td rowspan=2>Auth<td>Ann          name: Auth; owner: Ann
-    <td>Bob                            name: Auth; owner: Bob
+    <td rowspan=2>Auth<td>Ann          | name: Auth | owner: Ann |
+    <td>Bob                            | name: Auth | owner: Bob |
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from weft.load.line_map import MAX_NAME_CHARACTERS, MarkdownWriter, collapse, shorten
-from weft.load.table_rows import MAX_SPAN, Row, render_row
+from weft.load.table_rows import MAX_SPAN, Row, name_cells
 
 
 class HtmlCell(NamedTuple):
@@ -48,7 +48,7 @@ class HtmlTable:
         self._has_rows = True
         if self._names:
             row = Row(line=line, cells=placed, width=len(placed))
-            writer.add_row([render_row(row, self._names)], line=line)
+            writer.add_row(name_cells(row, self._names), line=line)
         else:
             writer.add_row([cell.text for cell in cells], line=line)
 

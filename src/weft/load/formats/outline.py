@@ -43,10 +43,11 @@ _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)$")
 _ADOC_FIELD = re.compile(r":!?([\w-]{1,60})!?:(?:\s+(.*))?$")
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
 _ADOC_HIDDEN = re.compile(
-    r"(?://|\[[^\[\]]{0,300}\]\s*$|\[\[[^\[\]]{0,200}\]\]\s*$|(?:image|include|video|toc|ifdef|ifndef|endif)::|[=*_+]{4,}\s*$|\|===\s*$)"
+    r"(?://|\[[^\[\]]{0,300}\]\s*$|\[\[[^\[\]]{0,200}\]\]\s*$|(?:image|include|video|toc|ifdef|ifndef|endif)::|[=*_+]{4,}\s*$)"
 )
 _ADOC_LINK = re.compile(r"(?:xref:|link:|(?=https?://))([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
 _ADOC_CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
+_ADOC_CELL = re.compile(r"(?:(?<=\s)|^)(?:\d{1,3}(?:\.\d{1,3})?[+*]|\.\d{1,3}\+)?[<^>.]{0,3}[adehlmsv]?(?<!\\)\|")
 _ADOC_LIST = re.compile(r"(\*{2,5}|\.{1,5})\s+(?=\S)")
 
 
@@ -140,6 +141,7 @@ def _asciidoc_lines(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     shown: list[str] = []
     fields: dict[str, str] = {}
     fence = ""
+    table: list[int] | None = None  # numbers of cells in the lines of the table so far
     is_head = True  # fields are metadata up to the first text
     for line in lines:
         mark = _ADOC_FENCE.match(line)
@@ -148,6 +150,11 @@ def _asciidoc_lines(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             shown.append("```")
         elif fence:
             shown.append(line)
+        elif line.rstrip() == "|===":
+            table = [] if table is None else None
+            shown.append("")
+        elif table is not None:
+            shown.append(_asciidoc_row(line, table))
         elif heading := _ADOC_HEADING.match(line):
             shown.append(f"{'#' * len(heading[1])} {_asciidoc_text(heading[2].rstrip())}")
             is_head = is_head and len(heading[1]) == 1
@@ -163,6 +170,18 @@ def _asciidoc_lines(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     if fence:
         shown.append("```")
     return shown, fields
+
+
+def _asciidoc_row(line: str, table: list[int]) -> str:
+    """Return a line of a table; a blank line below the first row marks this row as the header."""
+    if not line.strip():
+        is_below_header = len(table) == 1 and table[0] > 1
+        table.append(0)
+        return f"|{' --- |' * table[0]}" if is_below_header else ""
+    cells = [_asciidoc_text(cell.strip()) for cell in _ADOC_CELL.split(line)]
+    first, *others = cells
+    table.append(len(others))
+    return " ".join(filter(None, (first, f"| {' | '.join(others)} |" if others else "")))
 
 
 def _asciidoc_line(line: str) -> str:

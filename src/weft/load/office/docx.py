@@ -6,7 +6,8 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes
 from weft.load.file_types import file_title
-from weft.load.line_map import MarkdownWriter, collapse
+from weft.load.line_map import collapse
 from weft.load.metadata import Fields
+from weft.load.office.office_writer import OfficeWriter, Run, is_code_font, is_code_style, marked_text
 from weft.load.office.package import check_package
 from weft.load.table_rows import MAX_SPAN, Row, to_row, write_table
 from weft.records import Document
@@ -29,6 +31,7 @@ MAX_BLOCKS = 200_000
 
 _HEADING_STYLE = re.compile(r"heading (\d)", re.I)
 _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
@@ -68,20 +71,28 @@ def _read(data: bytes) -> tuple[str, str, Fields]:
 
 def _render(word: WordDocument) -> tuple[str, str]:
     """Return the body as Markdown, and the first heading of the first level."""
-    writer, first = MarkdownWriter(), ""
+    writer, first = OfficeWriter(), ""
     styles = {style.style_id: (style.name or "") for style in word.styles}
+    reader = _RunReader(
+        code_styles=frozenset(id for id, name in styles.items() if is_code_style(name)),
+        addresses={id: relation.target_ref for id, relation in word.part.rels.items() if relation.is_external},
+        reads_fonts=not _is_all_code(word.element.body),
+    )
     for line, block in enumerate(_iter_blocks(word.element.body), start=1):
         if line > MAX_BLOCKS:
             raise LoadError("too large", f"the document has more than {MAX_BLOCKS:,} paragraphs")
         if block.tag == f"{_MAIN}tbl":
-            _write_table(writer, block, line=line)
+            _write_table(writer, block, line=line, reader=reader)
             continue
-        text, style = _read_text(block), styles.get(block.style or "", "")
+        runs, style = reader.read(block), styles.get(block.style or "", "")
+        text = marked_text(runs)
         heading = _HEADING_STYLE.match(style)
         if heading or style == "Title":
             level = int(heading[1]) if heading else 1
             first = first or (collapse(text) if level == 1 else "")
             writer.add_heading(text, level=level, line=line)
+        elif writer.add_runs(runs, line=line):
+            pass
         elif (depth := _list_depth(block)) is not None or style.startswith("List"):
             writer.add_item(text, depth=depth or 0, line=line)
         else:
@@ -89,13 +100,13 @@ def _render(word: WordDocument) -> tuple[str, str]:
     return writer.finish()[0], clean(first)
 
 
-def _write_table(writer: MarkdownWriter, table: Any, *, line: int) -> None:
+def _write_table(writer: OfficeWriter, table: Any, *, line: int, reader: _RunReader) -> None:
     rows: list[Row] = []
     has_header: bool | None = None
     for element in _iter_own(table, tag=f"{_MAIN}tr"):
         values: list[str] = []
         for cell in _iter_own(element, tag=f"{_MAIN}tc"):
-            values += [_read_text(cell), *[""] * (_span(cell) - 1)]
+            values += [marked_text(reader.read(cell)), *[""] * (_span(cell) - 1)]
         if row := to_row(values, line=line):
             if not rows and element.find(f"{_MAIN}trPr/{_MAIN}tblHeader") is not None:
                 has_header = True
@@ -131,19 +142,56 @@ def _iter_own(element: Any, *, tag: str) -> Iterator[Any]:
             yield found
 
 
-def _read_text(element: Any) -> str:
-    """Return the text of a paragraph or cell, with tracked insertions and without deletions."""
-    words: list[str] = []
-    for part in element.iter(f"{_MAIN}t", f"{_MAIN}tab", f"{_MAIN}br", f"{_MAIN}cr", f"{_MAIN}p"):
-        if any(True for _ in part.iterancestors(_FALLBACK)):
-            continue  # a copy of the text for programs without text boxes
-        if part.tag == f"{_MAIN}t":
-            words.append(part.text or "")
-        elif part.tag == f"{_MAIN}p":
-            words.append("\n")
-        elif part.getparent().tag == f"{_MAIN}r":  # elsewhere a tab is a tab stop, not a character
-            words.append("\t" if part.tag == f"{_MAIN}tab" else "\n")
-    return "".join(words)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunReader:
+    """Reads the runs of paragraphs and cells."""
+
+    code_styles: frozenset[str]
+    """Ids of the styles for code."""
+    addresses: Mapping[str, str]
+    """Addresses of links by the id of their relation."""
+    reads_fonts: bool
+    """False in a document that is written with a font of one width."""
+
+    def read(self, element: Any) -> list[Run]:
+        """Return the runs of a paragraph or cell, with tracked insertions and without deletions."""
+        runs: list[Run] = []
+        is_code = self._has_code_style(element.find(f"{_MAIN}pPr/{_MAIN}pStyle"))
+        for part in element.iter(f"{_MAIN}t", f"{_MAIN}tab", f"{_MAIN}br", f"{_MAIN}cr", f"{_MAIN}p"):
+            if any(True for _ in part.iterancestors(_FALLBACK)):
+                continue  # a copy of the text for programs without text boxes
+            run = part.getparent()
+            if part.tag == f"{_MAIN}p":
+                runs.append(Run("\n"))
+            elif part.tag == f"{_MAIN}t" or run.tag == f"{_MAIN}r":  # elsewhere a tab is a tab stop, not a character
+                text = part.text or "" if part.tag == f"{_MAIN}t" else "\t" if part.tag == f"{_MAIN}tab" else "\n"
+                runs.append(Run(text, is_code or self._is_code(run), self._address(run)))
+        return runs
+
+    def _is_code(self, run: Any) -> bool:
+        return (self.reads_fonts and _has_code_font(run)) or self._has_code_style(run.find(f"{_MAIN}rPr/{_MAIN}rStyle"))
+
+    def _has_code_style(self, style: Any) -> bool:
+        return style is not None and style.get(f"{_MAIN}val") in self.code_styles
+
+    def _address(self, run: Any) -> str:
+        link = run.getparent()
+        return self.addresses.get(link.get(_RELATION) or "", "") if link.tag == f"{_MAIN}hyperlink" else ""
+
+
+def _has_code_font(run: Any) -> bool:
+    fonts = run.find(f"{_MAIN}rPr/{_MAIN}rFonts")
+    return fonts is not None and is_code_font(fonts.get(f"{_MAIN}ascii") or "")
+
+
+def _is_all_code(body: Any) -> bool:
+    """Return True if most characters have a font of one width."""
+    total = code = 0
+    for text in body.iter(f"{_MAIN}t"):
+        size = len(text.text or "")
+        total += size
+        code += size if _has_code_font(text.getparent()) else 0
+    return 2 * code > total
 
 
 def _list_depth(paragraph: Any) -> int | None:

@@ -9,8 +9,9 @@ from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import LoadError, read_bytes
 from weft.load.file_types import file_title
-from weft.load.line_map import MAX_NAME_CHARACTERS, MarkdownWriter, collapse
+from weft.load.line_map import MAX_NAME_CHARACTERS, collapse
 from weft.load.metadata import Fields
+from weft.load.office.office_writer import OfficeWriter, Run, is_code_style, marked_text
 from weft.load.office.package import Package, read_properties
 from weft.load.office.xml_events import XmlEvent, iter_events
 from weft.load.table_rows import MAX_SPAN, Row, to_row, write_table
@@ -88,7 +89,7 @@ class _TextReader:
     """Writes the body of a document as Markdown."""
 
     def __init__(self, data: bytes, *, options: LoadOptions) -> None:
-        self.writer = MarkdownWriter(max_characters=options.max_file_bytes)
+        self.writer = OfficeWriter(max_characters=options.max_file_bytes)
         self.first_heading = ""
         self._max_pages = options.max_pages
         self._slide = 0
@@ -97,8 +98,13 @@ class _TextReader:
         """True once the current slide has a heading."""
         self._class = ""
         """Role of the current frame of a slide: `title`, `outline`, `notes`."""
-        self._texts: list[list[str]] = []
+        self._texts: list[list[Run]] = []
         """Text of each open paragraph; a text box or footnote is a paragraph inside another."""
+        self._code_styles: set[str] = set()
+        """Styles of this file that are derived from one for code."""
+        self._codes: list[bool] = []
+        """Whether each open paragraph and span has a style for code."""
+        self._address = ""
         self._levels: list[int] = []
         """Heading level of each open paragraph, 0 for ordinary ones."""
         self._lists = 0
@@ -116,7 +122,7 @@ class _TextReader:
         is_start = event.kind == "start"
         if event.kind == "text":
             if self._texts and not self._hidden:
-                self._texts[-1].append(event.name)
+                self._add(event.name)
             return
         if self._hidden or event.name in HIDDEN:
             self._hidden += 1 if is_start else -1
@@ -128,17 +134,33 @@ class _TextReader:
                 self._class = event.get(":class") or ("notes" if event.name == "notes" else "")
             case "h" | "p" if is_start:
                 self._texts.append([])
+                self._codes.append(self._is_code(event))
                 self._levels.append(_level(event) if event.name == "h" else 0)
             case "h" | "p":
                 self._close_paragraph()
             case "s" | "tab" | "line-break" if is_start and self._texts:
-                self._texts[-1].append(inline_text(event))
+                self._add(inline_text(event))
+            case "span" if is_start:
+                self._codes.append(self._is_code(event))
+            case "span" if self._codes:
+                self._codes.pop()
+            case "a":
+                self._address = _address(event.get(":href")) if is_start else ""
+            case "style" if is_start and is_code_style(event.get(":parent-style-name")):
+                self._code_styles.add(event.get(":name"))
             case "list":
                 self._lists += 1 if is_start else -1
             case "list-item" | "list-header" if is_start:
                 self._opens_item = True
             case "table" | "table-header-rows" | "table-row" | "table-cell" | "covered-table-cell":
                 self._take_table(event, is_start=is_start)
+
+    def _add(self, text: str) -> None:
+        self._texts[-1].append(Run(text, any(self._codes[-2:]), self._address))
+
+    def _is_code(self, event: XmlEvent) -> bool:
+        name = event.get(":style-name")
+        return name in self._code_styles or is_code_style(name)
 
     def _open_slide(self) -> None:
         self._slide += 1
@@ -147,13 +169,17 @@ class _TextReader:
             raise LoadError("too large", f"more than {self._max_pages:,} slides; that is load.max_pages")
 
     def _close_paragraph(self) -> None:
-        text, level = "".join(self._texts.pop()), self._levels.pop()
+        runs, level = self._texts.pop(), self._levels.pop()
+        self._codes.pop()
+        text = marked_text(runs)
         if not text.strip():
             return
         if self._tables and self._tables[-1].cell is not None:
             self._tables[-1].cell.append(text)
         elif self._slide:
             self._write_slide_text(text)
+        elif not level and self.writer.add_runs(runs, line=self._line):
+            return
         elif level:
             self.first_heading = self.first_heading or (clean(collapse(text)) if level == 1 else "")
             self.writer.add_heading(text, level=level, line=self._line)
@@ -220,6 +246,11 @@ class _Table:
                 copies = self._span if len(text) <= MAX_NAME_CHARACTERS else 1
                 self._values += [text] * copies if len(self._values) < MAX_SPAN else []
                 self.cell = None
+
+
+def _address(target: str) -> str:
+    """Return the address of a link; a relative one starts in the package, one level below the folder of the file."""
+    return target.removeprefix("../")
 
 
 def _level(event: XmlEvent) -> int:

@@ -19,7 +19,8 @@ from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import LoadError, read_bytes
 from weft.load.file_types import file_title
-from weft.load.line_map import MarkdownWriter, collapse
+from weft.load.line_map import collapse
+from weft.load.office.office_writer import OfficeWriter, Run, is_code_style, marked_text
 from weft.load.table_rows import Row, to_row, write_table
 from weft.records import Document
 from weft.text.decode import clean
@@ -36,6 +37,9 @@ _HIDDEN = frozenset(
     "bkmkstart bkmkend listtext pntext pntxta pntxtb annotation atnid atnauthor filetbl".split()
 )
 """Groups without text of the document."""
+_NAMED = ("title", "author")
+"""Groups of properties."""
+_HYPERLINK = re.compile(r'\s*HYPERLINK\s+"([^"]{1,1000})"', re.I)
 _SYMBOLS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“",
     "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ",
@@ -56,6 +60,9 @@ class _State:
     skipped: int = 1
     """Characters after a `\\u` that repeat it for old programs."""
     font: int = -1
+    is_code: bool = False
+    address: str = ""
+    """Address of the field around the text."""
 
 
 def load_rtf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
@@ -83,12 +90,17 @@ class _Reader:
     """Converts tokens to paragraphs, headings and tables."""
 
     def __init__(self, *, options: LoadOptions) -> None:
-        self.writer = MarkdownWriter(max_characters=options.max_file_bytes)
+        self.writer = OfficeWriter(max_characters=options.max_file_bytes)
         self.first_heading = ""
         self.properties: dict[str, str] = {}
         self._state = _State()
         self._stack: list[_State] = []
-        self._words: list[str] = []
+        self._runs: list[Run] = []
+        """Text of the current paragraph or cell."""
+        self._hidden_text = bytearray()
+        """Name of a style, or instruction of a field."""
+        self._style = 0
+        self._code_styles: set[int] = set()
         self._bytes = bytearray()
         """Bytes of the current code page that are not decoded yet; a character may have two."""
         self._surrogate = 0
@@ -141,9 +153,13 @@ class _Reader:
         elif self._stack:
             group = self._state.group
             self._state = self._stack.pop()
-            if group in ("title", "author") and self._state.group != group:
-                self.properties[group] = collapse(clean("".join(self._words)))
-                self._words = []
+            if group in _NAMED and self._state.group != group:
+                self.properties[group] = collapse(clean("".join(run.text for run in self._runs)))
+                self._runs = []
+            elif group == "stylesheet":
+                self._end_style()
+            elif group == "fldinst" and self._state.group != group:
+                self._end_instruction()
 
     def _take_symbol(self, symbol: bytes) -> None:
         match symbol:
@@ -162,7 +178,9 @@ class _Reader:
         self._flush_bytes()
         group = self._state.group
         if word in ("title", "author") and group == "info":
-            self._state, self._words = replace(self._state, group=word), []
+            self._state, self._runs = replace(self._state, group=word), []
+        elif group == "stylesheet" and word in ("s", "cs"):
+            self._style = value or 0
         elif word in _HIDDEN or (is_ignorable and word != "shppict"):
             self._state = replace(self._state, group=group or word)
             if word in ("pntext", "listtext"):
@@ -184,6 +202,11 @@ class _Reader:
                 self._end_paragraph()
             case "pard":
                 self._level, self._in_list, self._in_table = 0, False, False
+                self._state = replace(self._state, is_code=False)
+            case "plain":
+                self._state = replace(self._state, is_code=False)
+            case "s" | "cs" if value in self._code_styles:
+                self._state = replace(self._state, is_code=True)
             case "outlinelevel" if value is not None and 0 <= value < 9:
                 self._level = value + 1
             case "ls":
@@ -191,14 +214,14 @@ class _Reader:
             case "intbl":
                 self._in_table = True
             case "cell" | "nestcell":
-                self._cells.append("".join(self._words))
-                self._words = []
+                self._cells.append(marked_text(self._runs))
+                self._runs = []
             case "row" | "nestrow":
                 if row := to_row(self._cells, line=1):
                     self._rows.append(row)
                 self._cells = []
             case _ if word in _SYMBOLS:
-                self._words.append(_SYMBOLS[word])
+                self._add(_SYMBOLS[word])
 
     def _take_unicode(self, number: int) -> None:
         self._flush_bytes()
@@ -216,8 +239,10 @@ class _Reader:
         self._is_ignorable = False
         kept = data[self._to_skip :]
         self._to_skip -= len(data) - len(kept)
-        if self._state.group in ("", "title", "author"):
+        if self._state.group in ("", *_NAMED):
             self._bytes += kept
+        elif self._state.group in ("stylesheet", "fldinst"):
+            self._hidden_text += kept
 
     def _flush_bytes(self) -> None:
         if self._bytes:
@@ -226,21 +251,39 @@ class _Reader:
             self._bytes.clear()
 
     def _add(self, text: str) -> None:
-        if self._state.group in ("", "title", "author"):
-            self._words.append(text)
+        if self._state.group in ("", *_NAMED):
+            self._runs.append(Run(text, self._state.is_code, self._state.address))
+
+    def _end_style(self) -> None:
+        """Note a style for code; its name is the text of its group."""
+        name = bytes(self._hidden_text).decode("ascii", errors="replace").strip(" ;")
+        if is_code_style(name):
+            self._code_styles.add(self._style)
+        self._hidden_text.clear()
+        self._style = 0
+
+    def _end_instruction(self) -> None:
+        """Note the address of a link for the rest of its field."""
+        found = _HYPERLINK.match(bytes(self._hidden_text).decode("ascii", errors="replace"))
+        self._hidden_text.clear()
+        if found:
+            self._state = replace(self._state, address=found[1])
 
     def _end_paragraph(self) -> None:
         self._flush_bytes()
         if self._in_table:
-            self._words.append("\n")
+            self._add("\n")
             return
-        text, self._words = "".join(self._words), []
+        runs, self._runs = self._runs, []
+        text = marked_text(runs)
         if not text.strip():
             return
         self._end_table()
         if self._level:
             self.first_heading = self.first_heading or (clean(collapse(text)) if self._level == 1 else "")
             self.writer.add_heading(text, level=self._level, line=1)
+        elif self.writer.add_runs(runs, line=1):
+            pass
         elif self._in_list:
             self.writer.add_item(text, depth=0, line=1)
         else:

@@ -25,6 +25,7 @@ from weft.load.line_map import MarkdownWriter
 from weft.load.restructuredtext.definitions import Definitions
 from weft.load.restructuredtext.inline import Inline
 from weft.load.restructuredtext.tree import CODE, HIDDEN, Directive
+from weft.load.table_rows import Row, to_row, write_table
 from weft.records import PageLink
 from weft.text.links import as_document_address
 
@@ -146,8 +147,8 @@ class _Writer:
             case nodes.line_block():
                 self._line_block(node)
             case nodes.table():
-                for row in node.findall(nodes.row):
-                    self._row(row)
+                rows = [row for found in node.findall(nodes.row) if (row := self._row(found))]
+                write_table(self.markdown, rows, has_header=next(node.findall(nodes.thead), None) is not None)
             case Directive():
                 self._directive(node)
             case nodes.label() | nodes.Text() | nodes.image():
@@ -241,7 +242,7 @@ class _Writer:
                 text, line = self._text(child)
                 self.markdown.add_paragraph(text, line=line, step=1)
 
-    def _row(self, node: nodes.row) -> None:
+    def _row(self, node: nodes.row) -> Row | None:
         cells, line = [], 0
         for entry in node.children:
             texts = []
@@ -254,7 +255,7 @@ class _Writer:
                 line = line or at
                 texts.append(text)
             cells.append(" ".join(texts))
-        self.markdown.add_row(cells, line=line or self._cursor + 1)
+        return to_row(cells, line=line or self._cursor + 1)
 
     def _cell(self, element: nodes.TextElement) -> tuple[str, int]:
         first = (element.rawsource or element.astext()).strip().split("\n")[0].strip()

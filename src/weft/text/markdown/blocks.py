@@ -21,7 +21,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, Literal, TypeAlias
 
 from markdown_it import MarkdownIt
@@ -45,6 +45,8 @@ _CALLOUT = re.compile(r"\[!([\w|-]{1,40})\][+-]?[ \t]*")
 _ELEMENT = re.compile(r"<(template|svg)\b", re.IGNORECASE)
 _UNREAD = re.compile(r"<(?:(script|style|pre|textarea|template|svg)\b|(!--|\?|!))", re.IGNORECASE)
 _FENCES = ("```", "~~~")
+_BAR = re.compile(r"(?<!\\)\|")
+"""Border of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +246,27 @@ class _Reader:
             start += 1
         if not text:
             return
+        if text.startswith("|") or "\n|" in text:
+            yield from self._rows(text, start, role)
+            return
         if not _NOTE.match(text):
             yield self._at(role, start, start + text.count("\n") + 1, text)
             return
         for line in text.split("\n"):
             yield self._at("paragraph", start, start + 1, _NOTE.sub("", line, count=1))
             start += 1
+
+    def _rows(self, text: str, start: int, role: Kind) -> Iterator[Block]:
+        """Yield the cells of rows without a header, and the lines around them."""
+        for is_row, group in groupby(enumerate(text.split("\n"), start), key=lambda item: item[1].startswith("|")):
+            lines = list(group)
+            if not is_row:
+                yield self._at(role, lines[0][0], lines[-1][0] + 1, "\n".join(line for _, line in lines))
+                continue
+            for number, line in lines:
+                for cell in _BAR.split(line):
+                    if cell.strip(" :-"):
+                        yield self._at("cell", number, number + 1, cell.strip())
 
     def _block(self, kind: Kind, token: Token, text: str, *, level: int = 0, info: str = "") -> Block:
         start, end = token.map or (0, 1)
