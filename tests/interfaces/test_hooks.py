@@ -106,6 +106,27 @@ def test_passages_below_the_threshold_are_not_added(daemon, monkeypatch, status)
     assert daemon("prompt", prompt="how many tonnes lifts the harbour crane?") == {"text": ""}
 
 
+def test_a_running_session_gets_only_strong_passages_unless_it_asks_one_question(daemon, monkeypatch):
+    """Its prompts bring their own context."""
+    daemon.engine.add_text("The harbour crane lifts forty tonnes in Bergen since the spring of 2024.", source="crane")
+    daemon.engine.add_text("An old talk.", source="talk", metadata={"conversation": "running"})
+    query, scores = daemon.engine.query, []
+
+    def scored(*arguments, **options):
+        result = query(*arguments, **options)
+        pieces = tuple(replace(piece, score=scores[-1]) for piece in result.evidence)
+        return replace(result, evidence=pieces, status="ok", confidence=1.0)
+
+    monkeypatch.setattr(daemon.engine, "query", scored)
+    told, asked = "I will look at the harbour crane. How many tonnes does it lift?", "how many tonnes lifts the crane?"
+    for score, prompt, session, expected in [
+        (0.4, asked, "a", False), (0.7, asked, "b", True), (0.7, told, "c", True), (0.7, told, "running", False),
+        (0.7, asked, "running", True), (0.9, told, "d", True),
+    ]:  # fmt: skip
+        scores.append(score)
+        assert ("forty tonnes" in daemon("prompt", prompt=prompt, session_id=session)["text"]) is expected, prompt
+
+
 def write_log(folder, session, *turns):
     """Write a session log of Claude Code; `turns` are (type, text)."""
     path = folder / f"{session}.jsonl"

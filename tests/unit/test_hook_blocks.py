@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 
 from weft.daemon.block import Item, build_block, neutralise
-from weft.daemon.prompts import adds_content, has_content, pick_excerpt
+from weft.daemon.prompts import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,25 @@ def test_a_passage_that_repeats_the_prompt_adds_nothing():
     )
     long = "alder birch cedar dogwood elm fir ginkgo hazel ironwood juniper larch maple nutmeg"
     assert not adds_content("A hazel and a maple grow in the yard of the chapel.", long)
+
+
+def test_a_fact_concerns_a_question_by_one_word_and_a_longer_prompt_by_two():
+    """A prompt of many words shares one of them with many facts."""
+    fact = "rule use pnpm always"
+    assert concerns_prompt(fact, "which of npm and pnpm do we use?") and concerns_prompt(fact, "add a pnpm script")
+    long = "The new release notes for Bergen mention pnpm. Translate the paragraph about harbours into Danish."
+    assert not concerns_prompt(fact, long)
+    assert concerns_prompt("goal translate release notes", long)
+
+
+@pytest.mark.parametrize(
+    "prompt, expected",
+    [("Which port does v3.5 use?", True), ("端口是多少？", True), ("Thanks! Which port is it?", False),
+     ("I like the idea of a broker.", False), ("好的。端口是多少？", False), ("Port?\nHost?", False)],
+)  # fmt: skip
+def test_a_single_question_has_one_sentence(prompt, expected):
+    """A full stop in a number does not end one."""
+    assert is_single_question(prompt) is expected
 
 
 def test_the_block_is_short_framed_and_newest_first():

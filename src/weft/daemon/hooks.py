@@ -4,7 +4,7 @@ Answers to hooks: what a session start or a prompt adds to the context of the mo
 | left out | why |
 | --- | --- |
 | everything, for a prompt without content (`go on`, `fix the bug`) | any passage would be a guess |
-| passages unless the search is sure (`ok`) | a weak passage would be added again and again |
+| passages unless the search is sure (`ok`) and one is strong | a weak passage would be added again and again |
 | passages of the session itself, and those added to it before | the model has them |
 | passages that only repeat the prompt | they tell nothing |
 | passages and facts of other projects, unless the scope is `all` | they may be another client's |
@@ -21,7 +21,7 @@ from typing import Any
 
 from weft.daemon.block import Item, build_block
 from weft.daemon.events import folder_of, session_of
-from weft.daemon.prompts import adds_content, concerns_prompt, has_content, pick_excerpt
+from weft.daemon.prompts import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
 from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError
@@ -41,6 +41,12 @@ MIN_SHARE_OF_BEST = 0.6
 """Lowest score of a passage, as a share of the best one, if the best is in the session already."""
 MIN_CONFIDENCE = 0.6
 """Lowest confidence of a search whose passages are added; chosen on half of `benchmarks/memory/injections.py`."""
+MIN_SCORE = 0.5
+"""Lowest score of the best passage; a passage that only keywords find has less."""
+MIN_RUNNING_SCORE = 0.8
+"""The same in a session that has turns in the memory, for prompts that are not a single question."""
+COMMON_PREDICATES = frozenset({"likes", "prefers", "usually", "decided", "remember"})
+"""Predicates whose words are in prompts on any subject."""
 MAX_FACT_PRIORITY = 1
 """Facts of a lower rank are about the user in general; a session start has them."""
 MAX_SESSIONS = 256
@@ -95,12 +101,12 @@ class Recaller:
         )
         known = self._known(session)
         result = self._engine.query(text, top_k=TOP_K, where=where, exact=True)
-        pieces = _select(result, text, known=known) if _is_sure(result) else []
+        pieces = _select(result, text, known=known, least=self._least_score(text, session)) if _is_sure(result) else []
         recall = self._engine.memory.recall(text)
         facts = [
             fact
             for fact in self._facts(recall, place=place, scope=scope, session=session)
-            if fact.id not in known and concerns_prompt(_fact_text(fact), text)
+            if fact.id not in known and concerns_prompt(_fact_text(fact, text), text)
         ]
         return [
             *(_fact_item(fact) for fact in facts[:MAX_FACTS]),
@@ -133,6 +139,15 @@ class Recaller:
             if is_in_scope(fact) and any(is_told(fact, id) for id in origins.get(fact.id, ()) or ("",))
         ]
 
+    def _least_score(self, prompt: str, session: str) -> float:
+        """Return the lowest score of the best passage. A prompt of a captured session brings its own context."""
+        if self._engine.settings.search.fusion != "weighted":
+            return 0.0  # other scores have another scale
+        if not session or is_single_question(prompt):
+            return MIN_SCORE
+        where = Filter(metadata=(("conversation", session),))
+        return MIN_RUNNING_SCORE if self._engine.reader.find_documents(where, limit=1) else MIN_SCORE
+
     def _known(self, session: str) -> set[str]:
         with self._lock:
             return set(self._given.get(session, ()))
@@ -151,16 +166,20 @@ def _is_sure(result: Result) -> bool:
     return result.status == "ok" and result.confidence >= MIN_CONFIDENCE
 
 
-def _select(result: Result, prompt: str, *, known: set[str]) -> list[Evidence]:
-    """Return the passages that tell the model something new. Those of a timeline share no words with the prompt."""
+def _select(result: Result, prompt: str, *, known: set[str], least: float) -> list[Evidence]:
+    """
+    Return the passages that tell the model something new, if one has the `least` score.
+
+    Those of a timeline share no words with the prompt.
+    """
     evidence = result.evidence
     kept = [piece for piece in evidence if _digest(piece.chunk.text) not in known]
     if result.method == "timeline":
         return kept
     if kept and kept[0] is not evidence[0]:
-        least = MIN_SHARE_OF_BEST * evidence[0].score
-        kept = [piece for piece in kept if piece.score >= least]
-    return [piece for piece in kept if adds_content(piece.chunk.text, prompt)]
+        kept = [piece for piece in kept if piece.score >= MIN_SHARE_OF_BEST * evidence[0].score]
+    kept = [piece for piece in kept if adds_content(piece.chunk.text, prompt)]
+    return kept if any(piece.score >= least for piece in kept) else []
 
 
 def _place(given: Mapping[str, Any], scope: str) -> str:
@@ -169,9 +188,11 @@ def _place(given: Mapping[str, Any], scope: str) -> str:
     return folder if scope == "folder" else find_project(folder)
 
 
-def _fact_text(fact: Fact) -> str:
+def _fact_text(fact: Fact, prompt: str) -> str:
+    """Return the words of a fact that may concern a prompt; `I like that` does not concern all that one likes."""
     subject = "" if fact.subject == SUBJECT or project_of(fact.subject_name) else fact.subject_name
-    return f"{subject} {fact.predicate.replace('_', ' ')} {fact.value}"
+    predicate = "" if fact.predicate in COMMON_PREDICATES and not is_single_question(prompt) else fact.predicate
+    return f"{subject} {predicate.replace('_', ' ')} {fact.value}"
 
 
 def _fact_item(fact: Fact) -> Item:

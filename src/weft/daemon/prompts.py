@@ -18,6 +18,8 @@ from weft.text.analyzer import terms
 
 MIN_LONG_TERMS = 12
 """A prompt with so many content terms is long: it brings its own context."""
+MIN_TELLING_TERMS = 6
+"""A prompt with so many content terms shares one of them with many facts."""
 MIN_SHARED_TERMS = 0.5
 """Share of the content terms of a long prompt that a passage needs; chosen on half of `injections.py`."""
 MAX_SHORT_TERMS = 2
@@ -25,6 +27,7 @@ MAX_SHORT_TERMS = 2
 MIN_NEW_TERMS = 3
 """A passage with fewer content terms that the prompt lacks only repeats it."""
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]|\n")
 MAX_SENTENCES = 400
 
 _COMMAND_WORDS = word_set(
@@ -86,10 +89,22 @@ def adds_content(passage: str, prompt: str) -> bool:
 
 
 def concerns_prompt(fact: str, prompt: str) -> bool:
-    """Return True if a prompt says a content word of a fact; a long one has to say at least half of them."""
+    """
+    Return True if a prompt says a content word of a fact.
+
+    One that tells more than a single question has to say two of them, and a long one at least half.
+    """
     wanted, said = set(_specific(prompt)), set(content_terms(terms(fact)))
-    least = max(2, MIN_SHARED_TERMS * len(said)) if len(wanted) >= MIN_LONG_TERMS else 1
+    least = 1.0 if is_single_question(prompt) or len(wanted) < MIN_TELLING_TERMS else 2.0
+    if len(wanted) >= MIN_LONG_TERMS:
+        least = max(2, MIN_SHARED_TERMS * len(said))
     return len(wanted & said) >= least
+
+
+def is_single_question(prompt: str) -> bool:
+    """Return True if a prompt is one question: it asks for something, and brings no context of its own."""
+    text = prompt.strip()
+    return text.endswith(("?", "？")) and _SENTENCE_END.search(text[:-1]) is None
 
 
 def pick_excerpt(passage: str, prompt: str, *, size: int) -> str:
