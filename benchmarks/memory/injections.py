@@ -118,7 +118,9 @@ def main() -> int:
             counts: Counter[tuple[str, str, str]] = Counter()
             for prompt in iter_prompts(data, sessions):
                 given = {"prompt": prompt.text, "session_id": prompt.session}
-                text = recaller.answer("prompt", given, budget=BUDGET, scope="all")
+                shown = recaller.answer("prompt", given, budget=BUDGET, scope="all")
+                recaller.count_given("prompt", given, shown)
+                text = shown.text
                 found = sources_of(text, sessions)
                 half = "even" if prompt.is_even else "odd"
                 outcome = ["prompts", *(["added"] if text else [])]

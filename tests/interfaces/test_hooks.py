@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,6 +128,30 @@ def test_a_running_session_gets_only_strong_passages_unless_it_asks_one_question
         assert ("forty tonnes" in daemon("prompt", prompt=prompt, session_id=session)["text"]) is expected, prompt
 
 
+def test_an_answer_that_came_too_late_was_not_given(daemon, monkeypatch, caplog):
+    """The session gets the passage with its next prompt."""
+    daemon.engine.add_text("The harbour crane lifts forty tonnes since the spring of 2024.", source="crane")
+    query, is_late = daemon.engine.query, threading.Event()
+    request = {"event": "prompt", "input": {"prompt": "how many tonnes lifts the crane?", "session_id": "s"}}
+    request |= {"budget": 1500, **FIELDS}
+
+    def late(*arguments, **options):
+        is_late.wait(60)
+        return query(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(daemon.engine, "query", late)
+        with pytest.raises(TimeoutError):
+            ask(daemon.address, request, deadline=time.monotonic() + 0.3)
+    with caplog.at_level("INFO", logger="weft.daemon"):
+        is_late.set()
+        end = time.monotonic() + 60
+        while "the client did not wait" not in caplog.text:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert "forty tonnes" in ask(daemon.address, request, deadline=time.monotonic() + 60)["text"]
+
+
 def write_log(folder, session, *turns):
     """Write a session log of Claude Code; `turns` are (type, text)."""
     path = folder / f"{session}.jsonl"
@@ -239,7 +264,11 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
 def test_a_daemon_runs_in_the_folder_of_its_store(monkeypatch, tmp_path, clean_home, db, expected):
     """It answers the hooks of all folders, so the settings of the current one do not matter."""
     started = []
-    monkeypatch.setattr(child, "start_process", lambda command, **options: started.append((command, options)))
+    monkeypatch.setattr(
+        child,
+        "start_process",
+        lambda command, **options: started.append((command, options)) or SimpleNamespace(wait=lambda: 0),
+    )
     client.start(db.format(tmp_path), "n")
 
     ((command, options),) = started

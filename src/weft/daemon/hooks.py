@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from weft.daemon.block import Item, build_block
+from weft.daemon.block import Block, Item, build_block
 from weft.daemon.events import folder_of, session_of
 from weft.daemon.prompts import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
 from weft.daemon.state import State
@@ -61,8 +61,8 @@ class Recaller:
         self._given: OrderedDict[str, set[str]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def answer(self, event: str, given: Mapping[str, Any], *, budget: int, scope: str) -> str:
-        """Return the text that the host adds to the model's context, in `budget` characters. Raises `InputError`."""
+    def answer(self, event: str, given: Mapping[str, Any], *, budget: int, scope: str) -> Block:
+        """Return what the host adds to the model's context, in `budget` characters. Raises `InputError`."""
         match event:
             case "session-start":
                 found = self._start(given, scope=scope)
@@ -70,10 +70,12 @@ class Recaller:
                 found = self._prompt(given, scope=scope)
             case _:
                 raise InputError(f"unknown event {event[:40]!r}", hint="use session-start, prompt, stop or turn")
-        shown = build_block(found, budget=budget)
+        return build_block(found, budget=budget)
+
+    def count_given(self, event: str, given: Mapping[str, Any], shown: Block) -> None:
+        """Remember what a session was given. An answer that came too late was not: the next prompt may get it."""
         self._remember(session_of(given), [item.id for item in shown.items])
         self._state.set("recall", f"{event}: {len(shown.items)} items, {len(shown.text)} characters")
-        return shown.text
 
     def _start(self, given: Mapping[str, Any], *, scope: str) -> list[Item]:
         """Return the facts about the user and the project. A session that is resumed may have lost them."""

@@ -124,7 +124,10 @@ class Daemon:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                answer = self._receive_and_answer(connection)
+                answer, on_waited = self._receive_and_answer(connection)
+                if _is_closed(connection):
+                    raise OSError("the client did not wait")
+                on_waited()
                 connection.settimeout(REQUEST_SECONDS)
                 connection.sendall(json.dumps(answer).encode() + b"\n")
         except OSError as error:
@@ -132,8 +135,8 @@ class Daemon:
         finally:
             self._slots.release()
 
-    def _receive_and_answer(self, connection: socket.socket) -> dict[str, Any]:
-        """Return the answer to the request of a connection, or its error."""
+    def _receive_and_answer(self, connection: socket.socket) -> tuple[dict[str, Any], Callable[[], None]]:
+        """Return the answer to the request of a connection, or its error, and what to do if the client waits."""
         event = "request"
         try:
             try:
@@ -142,23 +145,24 @@ class Daemon:
                 with self._lock:
                     self._receiving.pop(connection, None)
             event = str(request.get("event"))
-            return {"text": self._answer(event, request)}
+            text, on_waited = self._answer(event, request)
+            return {"text": text}, on_waited
         except WeftError as error:
             logger.warning("%s: %s", event[:40], error)
-            return {"error": str(error)}
+            return {"error": str(error)}, _do_nothing
         except (ArithmeticError, OSError, RuntimeError, TypeError, ValueError) as error:  # odd values and paths
             logger.warning("%s: %s", event[:40], error)
-            return {"error": f"invalid request: {error}"[:MAX_ERROR_CHARACTERS]}
+            return {"error": f"invalid request: {error}"[:MAX_ERROR_CHARACTERS]}, _do_nothing
 
-    def _answer(self, event: str, request: dict[str, Any]) -> str:
+    def _answer(self, event: str, request: dict[str, Any]) -> tuple[str, Callable[[], None]]:
         token = str(request.get("token")).encode("utf-8", "replace")
         if not self._address.is_unix and not hmac.compare_digest(token, self._token.encode()):
             raise InputError("wrong token", hint="run weft hook, which reads the token from the file of the daemon")
         if event == "drain":
             self._waiting.set()
-            return ""
+            return "", _do_nothing
         if event == "command" and self._run_command is not None:
-            return self._run_command(request)
+            return self._run_command(request), _do_nothing
         given, budget, scope = request.get("input"), request.get("budget", 1), request.get("scope", SCOPES[0])
         if not isinstance(given, dict):
             raise InputError("the input of an event is not a JSON object", hint="pass the JSON of the host")
@@ -169,8 +173,9 @@ class Daemon:
         if event in CAPTURED:
             self._spool.write(to_capture(event, given))
             self._waiting.set()
-            return ""
-        return self._recaller.answer(event, given, budget=budget, scope=scope)
+            return "", _do_nothing
+        shown = self._recaller.answer(event, given, budget=budget, scope=scope)
+        return shown.text, lambda: self._recaller.count_given(event, given, shown)
 
     def _drain_spool(self) -> None:
         """Index what waits until the daemon ends; at the end, what came last."""
@@ -187,6 +192,19 @@ class Daemon:
                 logger.warning("cannot drain the spool: %s", error)
             finally:
                 self._is_indexing.clear()
+
+
+def _do_nothing() -> None:
+    """Do nothing after an answer that changes nothing."""
+
+
+def _is_closed(connection: socket.socket) -> bool:
+    """Return True if the client has closed the connection, for example because it waited too long."""
+    connection.setblocking(False)
+    try:
+        return not connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
 
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
