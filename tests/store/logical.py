@@ -8,12 +8,15 @@ import numpy as np
 import psycopg
 from postgres import bind
 
-from weft.store.postgres.terms import CHUNKS_PER_BLOCK, ENTRY
+from weft.store.postgres.blocks import CHUNKS_PER_BLOCK, ENTRY
 from weft.store.shared.twelve_bits import unpack_twelve
 from weft.store.sqlite.packed_terms import add_packing_functions
 
 ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
+
+DELTAS = {"write_delta", "mention_delta"}
+"""Added to the tables they belong to."""
 
 KEYWORD_INDEX = {"posting", "chunk_terms", "term"}
 """Kept differently, compared as one."""
@@ -58,7 +61,7 @@ def content(where, namespaces=None):
     """
     store = _Postgres(where, namespaces) if "host=" in str(where) or "://" in str(where) else _Sqlite(where)
     with store.db:
-        assert store.tables() - ASIDE - KEYWORD_INDEX == COLUMNS.keys(), "describe the new table here"
+        assert store.tables() - ASIDE - KEYWORD_INDEX - DELTAS == COLUMNS.keys(), "describe the new table here"
         numbers = {
             table: {number: (store.name(space), id) for space, number, id in store.rows(table, ["number", id])}
             for table, id in NUMBERED.items()
@@ -150,24 +153,45 @@ class _Postgres:
 
     def rows(self, table, columns):
         casts = {"vector": "vector::real[]", "terms": "terms::text"}
+        if table == "entity":
+            pending = "FROM weft.mention_delta AS d WHERE d.namespace = entity.namespace AND d.key = entity.key"
+            casts |= {c: f"({c} + coalesce((SELECT sum(d.{c}) {pending}), 0))::bigint" for c in ("mentions", "chunks")}
         names = ", ".join(casts.get(column, column) for column in columns)
         space = "NULL" if table in SPACELESS else "namespace"
         for bound in self._bound():
             yield from self.db.execute(f"SELECT {space}, {names} FROM weft.{table} WHERE namespace = %s", [bound])
 
     def postings(self, chunks):
-        """Read who holds which terms; what is counted must be what is held."""
+        """Read who holds which terms, or will when deltas are folded; what is counted must be what is held."""
         found, counted = set(), set()
         for space in self._bound():
             asked = "SELECT term, block, entries FROM weft.posting WHERE namespace = %s"
             for term, block, entries in self.db.execute(asked, [space]).fetchall():
                 for place, frequency, length in ENTRY.iter_unpack(entries):
-                    found.add((space, term, chunks[block * CHUNKS_PER_BLOCK + place], frequency, length))
+                    found.add((space, term, block * CHUNKS_PER_BLOCK + place, frequency, length))
             rows = self.db.execute("SELECT term, chunks FROM weft.term WHERE namespace = %s", [space])
             counted |= {(space, term, count) for term, count in rows}
         held = Counter(row[:2] for row in found)
         assert counted == {(*term, count) for term, count in held.items()}
-        return found
+        for space in self._bound():
+            found = self._after_folding(space, found)
+        return {(space, term, chunks[number], *rest) for space, term, number, *rest in found}
+
+    def _after_folding(self, space, found):
+        """Return postings with the changes that are not in them yet."""
+        asked = "SELECT added, removed FROM weft.write_delta WHERE namespace = %s AND touched > 0 ORDER BY number"
+        new, old = set(), {}
+        for added, removed in self.db.execute(asked, [space]).fetchall():
+            new |= set(added)
+            old = {int(number): terms for number, terms in removed.items()} | old
+        gone = {(space, term, number) for number, terms in old.items() if number not in new for term in terms}
+        assert gone <= {row[:3] for row in found}, "a term that was removed was not held"
+        asked = "SELECT number, terms, length FROM weft.chunk WHERE namespace = %s AND number = ANY (%s)"
+        rows = self.db.execute(asked, [space, [*(new | old.keys())]]).fetchall()
+        fresh = {
+            (space, term, number, min(n, 255), length) for number, terms, length in rows for term, n in terms.items()
+        }
+        return {row for row in found if row[:3] not in gone} | fresh
 
     def _bound(self):
         """Yield the namespaces, each while row security shows it."""

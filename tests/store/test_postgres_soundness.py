@@ -78,6 +78,8 @@ def graph(postgres_server):
         database = PostgresDatabase(dsn)
         fill(database)
         fill(database, "other")
+        for name in ("default", "other"):
+            database._connections.fold(name)
         yield database, dsn, content(dsn)
         database.close()
 

@@ -46,6 +46,7 @@ ONLY_SQLITE = {
     "delete_all_unused_names": "numbers of keys",
     "delete_unused_names": "numbers of keys",
     "name_numbers": "numbers of keys",
+    "term_counts": "postings of many terms in one statement",
     "write_names": "numbers of keys",
     "entities_at": "read indexes beside the file",
     "entities_between": "read indexes beside the file",
@@ -96,6 +97,14 @@ ONLY_SQLITE = {
 
 ONLY_POSTGRES = {
     "append_postings": "postings of many terms in one statement",
+    "delete_mention_deltas": "deltas",
+    "delete_write_deltas": "deltas",
+    "fold_mentions": "deltas",
+    "fold_writes": "deltas",
+    "forget_pending_terms": "deltas",
+    "pending_chunks": "deltas",
+    "pending_removals": "deltas",
+    "write_term_delta": "deltas",
     "bind_namespace": "row security",
     "chunk_frequencies": "rows cost less than the postings of common terms",
     "count_term": "postings of many terms in one statement",

@@ -234,7 +234,6 @@ class DocumentOut(BaseModel):
     metadata: dict[str, Any]
     chunks: int
     namespace: str | None = Field(None, description="Its namespace, if several were searched.")
-    lost: bool = Field(False, description="True if its file no longer exists; set in answers to questions.")
 
 
 class ChunkOut(BaseModel):
@@ -508,8 +507,6 @@ class KeyOut(BaseModel):
     namespaces: list[str]
     can_open: bool
     """True if `/documents/{id}/open` opens documents in an editor."""
-    can_edit: bool
-    """True if `/graph/edits` is allowed."""
 
 
 class Opened(BaseModel):

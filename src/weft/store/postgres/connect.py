@@ -17,6 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable, WeftError
 from weft.store.postgres import schema, vector_indexes, vectors
+from weft.store.postgres.deltas import MAX_PENDING_CHUNKS_AFTER_LOAD, fold
 from weft.store.postgres.failures import (
     connection_lost,
     display_address,
@@ -137,6 +138,8 @@ class Connections:
                 session.lock(namespace, turn)
             yield session
             found = session.namespace(namespace) if session.has_turn else None
+            if found and session.pending[namespace].is_due:
+                fold(session, found.key)
         if session.has_turn and self._replica:
             # A dropped namespace may be created again with smaller generations: never read it from the replica.
             written = self._written_generations.get(namespace, 0)
@@ -185,13 +188,25 @@ class Connections:
         return found
 
     def create_indexes(self, namespace: str) -> None:
-        """Create the missing index of the vectors of a namespace that is too large for an exact search."""
+        """
+        Create the missing index of the vectors of a namespace that is too large for an exact search.
+
+        Pending deltas of a load are folded; a few are left to later writes.
+        """
         if self._current is not None:
             return
         with self._read(namespace) as session:
             found = session.namespace(namespace)
+            pending = session.pending[namespace]
+        if pending.chunks > MAX_PENDING_CHUNKS_AFTER_LOAD:
+            self.fold(namespace)
         if found and (dimensions := self._unindexed_dimensions(found)):
             self._index_chunks(dimensions)
+
+    def fold(self, namespace: str) -> None:
+        """Add the pending deltas of a namespace to its tables."""
+        with self.write(namespace) as session:
+            fold(session, namespace)
 
     def _unindexed_dimensions(self, found: NamespaceRow) -> set[int]:
         """

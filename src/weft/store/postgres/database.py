@@ -127,6 +127,8 @@ class PostgresDatabase:
             return citus.measure(db)
 
     def compact(self) -> None:
+        for name in self._names():
+            self._connections.fold(name)
         with self._connections.bare() as db:
             for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():
                 db.execute(f'VACUUM (ANALYZE) weft."{table}"')

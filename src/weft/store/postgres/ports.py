@@ -10,8 +10,8 @@ import numpy as np
 from pgvector import Vector as PgVector
 
 from weft.records import Filter, KeywordStatistics, Ranking, Vector
+from weft.store.postgres import blocks, deltas, vectors
 from weft.store.postgres import terms as postings
-from weft.store.postgres import vectors
 from weft.store.relational.session import ModelRow, Namespace, NamespaceRow
 from weft.store.shared.half_precision import round_to_half
 from weft.store.shared.twelve_bits import round_to_twelve
@@ -82,8 +82,8 @@ class PostgresKeywords:
     def __init__(self, session: postings.TermSession) -> None:
         self._session = session
 
-    def collect(self, namespace: Namespace) -> postings.TermChanges:
-        return postings.TermChanges(self._session, namespace=namespace)
+    def collect(self, namespace: Namespace) -> deltas.TermDeltas:
+        return deltas.TermDeltas(self._session, namespace=namespace)
 
     def pack(self, terms: Mapping[str, int], text: str) -> str:
         return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
@@ -113,7 +113,7 @@ class PostgresKeywords:
         return "exact"
 
     def are_sound(self, namespace: Namespace) -> bool:
-        return postings.are_sound(self._session, namespace)
+        return blocks.are_sound(self._session, namespace, pending=deltas.read_pending(self._session, namespace))
 
     def rebuild(self, namespace: Namespace) -> int:
-        return postings.rebuild(self._session, namespace)
+        return blocks.rebuild(self._session, namespace)

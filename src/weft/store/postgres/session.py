@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from weft.store.postgres import vectors
+from weft.store.postgres.deltas import Pending
 from weft.store.postgres.failures import writer_busy
 from weft.store.postgres.filters import KeptFilters
 from weft.store.postgres.ports import PostgresKeywords, PostgresVectors
@@ -86,6 +87,10 @@ class PostgresSession:
         """Chunks of the namespace at that time."""
         self.kept_terms: dict[Namespace, KnownTerms] = {}
         self._kept_namespaces: dict[str, NamespaceRow | None] = {}
+        self.pending: dict[str, Pending] = {}
+        """Deltas of the namespaces that were read."""
+        self._locked: set[str] = set()
+        """Namespaces of which the transaction has a turn that is not shared."""
         self._changes = 0
         self._total_changes = 0
         self._streams = 0
@@ -178,7 +183,9 @@ class PostgresSession:
         if self.is_snapshot and name in self._kept_namespaces:
             return self._kept_namespaces[name]
         rows = self.run("find_namespace", {"name": name})
-        self._kept_namespaces[name] = to_namespace(rows[0]) if rows else None
+        *columns, count, chunks = rows[0] if rows else (0, 0)
+        self.pending[name] = Pending(count, chunks)
+        self._kept_namespaces[name] = to_namespace(tuple(columns)) if rows else None
         return self._kept_namespaces[name]
 
     def namespace_key(self, name: str) -> str:
@@ -190,6 +197,8 @@ class PostgresSession:
 
         With Citus, turns are never shared: `documents` would be locked on one of several nodes.
         """
+        if turn == "next" and name in self._locked:
+            return
         is_shared = turn == "shared" and not self._has_citus and len(documents) <= MAX_LOCKED_DOCUMENTS
         strength = turn if is_shared or turn == "alone" else "next"
         start = time.monotonic()
@@ -203,6 +212,7 @@ class PostgresSession:
             if time.monotonic() - start < MAX_LOCK_SECONDS:
                 raise  # a shorter limit of the server
             raise writer_busy(self._where, name, MAX_LOCK_SECONDS) from error
-        if strength != "shared" and not self.has_turn:
+        if strength != "shared":
+            self._locked |= {name for _ in rows}
+            self.chunks_before = self.chunks_before if self.has_turn else rows[0][0] if rows else 0
             self.has_turn = True
-            self.chunks_before = rows[0][0] if rows else 0

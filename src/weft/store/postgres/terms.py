@@ -12,7 +12,9 @@ has 120 terms and contains `fox` twice; chunk 8,193 has 48 terms and contains it
                                                         |     frequency, at most 255
                                                         place in the block, 2 bytes
 
-A new chunk is appended to the blocks of its terms without reading them; a changed or deleted chunk rewrites its blocks.
+A write only appends the numbers of its chunks (`deltas`). Later the entries of many chunks are added to their blocks at
+once (`BlockChanges`): a new chunk is appended without reading them, a changed or deleted one rewrites its blocks. Until
+then, queries read the terms of these chunks from their rows (`PendingTerms`).
 
 A query first reads all postings of its rarer terms. The rows of the best candidates then give the frequencies of the
 common terms (`chunk.terms`). A common term adds at most `idf x (K1 + 1)`, which bounds the scores of all other chunks.
@@ -28,12 +30,8 @@ If too many chunks could be among the best, the postings of the next term are re
 
 from __future__ import annotations
 
-import json
-import struct
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nsmallest
-from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -41,11 +39,17 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import K1, ceiling, idf, term_scores
 from weft.records import Filter, Hit, KeywordStatistics, Ranking
+from weft.store.postgres.blocks import (
+    CHUNKS_PER_BLOCK,
+    ENTRY,
+    ENTRY_TYPE,
+    MAX_FREQUENCY,
+    MAX_LENGTH,
+    Block,
+    read_blocks,
+)
 from weft.store.postgres.filters import FilterSession, filter_chunks
 from weft.store.relational.session import Namespace, NamespaceRow, Row, Session
-
-CHUNKS_PER_BLOCK = 4_096
-"""Chunk numbers of a block. Numbers are shared with documents and entities: some 500 of them are chunks."""
 
 MIN_FIRST_POSTINGS, FIRST_POSTINGS_SHARE = 100_000, 0.25
 """
@@ -66,22 +70,8 @@ POSTINGS_PER_ROW = 300
 MAX_EXPECTED = 100
 """Chunks that may still be among the best after reading the postings of further terms with one statement."""
 
-REBUILT_CHUNKS = 2_000
-"""Chunks whose postings a rebuild writes at once."""
-
 MAX_TABLE_SIZE = 1 << 26
 """Range of chunk numbers up to which a table with a byte for each number is used."""
-
-MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
-"""Largest frequency and length that an entry can have."""
-
-ENTRY = struct.Struct("<HBH")
-"""Place in the block, frequency, length of the chunk in terms."""
-
-_ENTRY_TYPE = np.dtype([("place", "<u2"), ("frequency", "u1"), ("length", "<u2")])
-
-Block = tuple[str, int]
-"""Term and number of a block."""
 
 
 class Postings(NamedTuple):
@@ -97,6 +87,28 @@ class Postings(NamedTuple):
 NO_POSTINGS = Postings((), (), b"")
 
 
+class PendingTerms(NamedTuple):
+    """Changes of the postings of a term that are not in its blocks yet."""
+
+    added: Postings
+    removed: NDArray[np.int64]
+    """Numbers of chunks whose entries in the blocks are outdated, ascending."""
+
+    def apply(self, stored: Postings) -> Postings:
+        """Return the postings of a term from those in its blocks."""
+        kept = stored
+        if len(self.removed) and stored.entries:
+            numbers, entries = _unpack([stored])
+            places = np.flatnonzero(~is_among(numbers, self.removed))
+            kept = _pack(numbers[places], entries[places])
+        return Postings(
+            [*kept.blocks, *self.added.blocks], [*kept.sizes, *self.added.sizes], kept.entries + self.added.entries
+        )
+
+
+NOTHING_PENDING = PendingTerms(NO_POSTINGS, np.empty(0, dtype=np.int64))
+
+
 class KnownTerms(NamedTuple):
     """Terms that a snapshot has read."""
 
@@ -104,6 +116,8 @@ class KnownTerms(NamedTuple):
     """Document frequencies, 0 for absent terms."""
     postings: dict[str, Postings]
     """Complete postings."""
+    pending: dict[str, PendingTerms]
+    """Changes of the stored postings."""
 
 
 class TermSession(FilterSession, Protocol):
@@ -112,65 +126,6 @@ class TermSession(FilterSession, Protocol):
     kept_terms: dict[Namespace, KnownTerms]
 
     def run_binary(self, name: str, values: Mapping[str, Any]) -> list[Row]: ...
-
-
-class TermChanges:
-    """Collects the changes of a transaction to the postings and applies them once."""
-
-    def __init__(self, db: TermSession, *, namespace: Namespace) -> None:
-        self._db = db
-        self._namespace = namespace
-        self._counts: Counter[str] = Counter()
-        self._removed: dict[Block, set[int]] = defaultdict(set)
-        self._added: dict[Block, dict[int, bytes]] = defaultdict(dict)
-
-    def remove(self, number: int, terms: Iterable[str]) -> None:
-        block, place = divmod(number, CHUNKS_PER_BLOCK)
-        for term in terms:
-            self._counts[term] -= 1
-            self._removed[term, block].add(place)
-            self._added[term, block].pop(place, None)
-
-    def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        block, place = divmod(number, CHUNKS_PER_BLOCK)
-        size = min(length, MAX_LENGTH)
-        for term, frequency in terms.items():
-            self._counts[term] += 1
-            self._added[term, block][place] = ENTRY.pack(place, min(frequency, MAX_FREQUENCY), size)
-
-    def blocks(self) -> dict[Block, bytes]:
-        """Return the blocks of the added chunks alone."""
-        return {at: b"".join(added[place] for place in sorted(added)) for at, added in self._added.items() if added}
-
-    def apply(self) -> None:
-        key = {"namespace": self._namespace}
-        counts = {term: count for term, count in sorted(self._counts.items()) if count}
-        if counts:
-            rows = [{"term": term, "chunks": count} for term, count in counts.items()]
-            self._db.run("count_term", {**key, "counts": json.dumps(rows, ensure_ascii=False)})
-        if any(count < 0 for count in counts.values()):
-            self._db.run("drop_terms", key)
-        added = self.blocks()
-        appended = sorted(added.keys() - self._removed.keys())
-        if appended:
-            values = {**_columns(appended), "entries": [added[at] for at in appended]}
-            self._db.run("append_postings", {**key, **values})
-        self._rewrite(added)
-
-    def _rewrite(self, added: Mapping[Block, bytes]) -> None:
-        """Write the blocks from which chunks were removed; delete those that became empty."""
-        wanted = sorted(self._removed)
-        stored = read_blocks(self._db, self._namespace, wanted)
-        written, deleted = [], []
-        for at in wanted:
-            entries = _without(stored.get(at, b""), self._removed[at]) + added.get(at, b"")
-            row = {"namespace": self._namespace, "term": at[0], "block": at[1]}
-            if entries:
-                written.append({**row, "entries": entries})
-            elif at in stored:
-                deleted.append(row)
-        self._db.run_many("write_posting", written)
-        self._db.run_many("delete_posting", deleted)
 
 
 def search(
@@ -330,16 +285,15 @@ def _to_hits(found: Iterable[tuple[float, str]], *, limit: int) -> tuple[Hit, ..
 
 def known_terms(db: TermSession, namespace: Namespace) -> KnownTerms:
     """Return the terms that a snapshot has read, to which more can be added. Other transactions keep none."""
-    known = KnownTerms({}, {})
+    known = KnownTerms({}, {}, {})
     return db.kept_terms.setdefault(namespace, known) if db.is_snapshot else known
 
 
 def count(db: TermSession, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
     """Return the number of chunks that contain each term; absent terms are left out."""
     counts = known_terms(db, namespace).counts
-    if missing := {term for term in terms if term not in counts}:
-        values = {"namespace": namespace, "terms": json.dumps(sorted(missing), ensure_ascii=False)}
-        counts |= dict.fromkeys(missing, 0) | dict(db.run("term_counts", values))
+    if missing := sorted({term for term in terms if term not in counts}):
+        counts = counts | _read_stored(db, namespace, missing, most=0).counts
     return {term: counts[term] for term in terms if counts[term]}
 
 
@@ -374,45 +328,11 @@ def find_chunks_with_terms(
             if term not in postings
             for number in found[name]
         }
-        by_term = defaultdict[str, list[Postings]](list, {term: [known] for term, known in postings.items()})
-        for (term, block), entries in read_blocks(db, namespace, sorted(blocks)).items():
-            by_term[term].append(Postings([block], [len(entries)], entries))
+        by_term = {term: [read] for term, read in postings.items()}
+        by_term |= {term: [part] for term, part in _read_parts(db, namespace, sorted(blocks)).items()}
         for name, group in left.items():
-            found[name] &= _numbers(some for term in group for some in by_term[term])
+            found[name] &= _numbers(some for term in group for some in by_term.get(term, ()))
     return found
-
-
-def are_sound(db: TermSession, namespace: Namespace) -> bool:
-    """Return True if the postings match the terms of the chunks."""
-    changes = TermChanges(db, namespace=namespace)
-    counts: Counter[str] = Counter()
-    for number, text, length in db.stream("all_terms", {"namespace": namespace}):
-        terms = json.loads(text)
-        counts.update(terms.keys())
-        changes.add(number, terms, length=length)
-    rows = db.run_binary("all_postings", {"namespace": namespace})
-    stored = {(term, block): _ordered(entries) for term, block, entries in rows}
-    return stored == changes.blocks() and dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
-
-
-def rebuild(db: TermSession, namespace: Namespace) -> int:
-    """Build the keyword index again from the terms of the chunks; return the number of chunks."""
-    rows = db.run("all_terms", {"namespace": namespace})
-    for name in ("delete_postings", "delete_terms"):
-        db.run(name, {"namespace": namespace})
-    remaining = iter(rows)
-    while some := list(islice(remaining, REBUILT_CHUNKS)):
-        changes = TermChanges(db, namespace=namespace)
-        for number, terms, length in some:
-            changes.add(number, json.loads(terms), length=length)
-        changes.apply()
-    return len(rows)
-
-
-def read_blocks(db: TermSession, namespace: Namespace, wanted: Sequence[Block]) -> dict[Block, bytes]:
-    """Return the stored blocks among the wanted ones."""
-    rows = db.run_binary("postings_at", {"namespace": namespace, **_columns(wanted)}) if wanted else []
-    return {(term, block): entries for term, block, entries in rows}
 
 
 def most_first(found: NamespaceRow) -> int:
@@ -424,26 +344,76 @@ def read_first(
     db: TermSession, namespace: Namespace, terms: Sequence[str], *, most: int
 ) -> tuple[dict[str, int], Mapping[str, Postings]]:
     """Return the number of chunks of each known term, and at least the postings of the rarer ones (`_count_rarer`)."""
-    known, postings = known_terms(db, namespace)
-    missing = [term for term in terms if term not in known]
-    if missing:
-        values = {"namespace": namespace, "terms": list(terms), "most": most}
-        rows = db.run_binary("first_postings", values)
-        known |= dict.fromkeys(missing, 0) | {term: chunks for term, chunks, *_ in rows}
-        postings |= {term: Postings(*columns) for term, _, *columns in rows if columns[0]}
-    counts = {term: known[term] for term in terms if known[term]}
+    known = known_terms(db, namespace)
+    if any(term not in known.counts for term in terms):
+        known = _read_stored(db, namespace, terms, most=most)
+    counts = {term: known.counts[term] for term in terms if known.counts[term]}
     ordered = _rarest_first(counts)
-    rarer = ordered[: _count_rarer(ordered, counts, most=most)]
-    return counts, _read_terms(db, namespace, rarer) if not missing else postings
+    return counts, _read_terms(db, namespace, ordered[: _count_rarer(ordered, counts, most=most)])
 
 
 def _read_terms(db: TermSession, namespace: Namespace, terms: Sequence[str]) -> dict[str, Postings]:
     """Return all postings of each term."""
     known = known_terms(db, namespace).postings
-    values = {"namespace": namespace, "terms": [term for term in terms if term not in known]}
-    rows = db.run_binary("postings_of", values) if values["terms"] else []
-    known |= {term: Postings(*columns) for term, *columns in rows}
-    return {term: known.get(term, NO_POSTINGS) for term in terms}
+    missing = [term for term in terms if term not in known]
+    if not missing:
+        return {term: known[term] for term in terms}
+    rows = db.run_binary("postings_of", {"namespace": namespace, "terms": missing})
+    read = dict.fromkeys(missing, NO_POSTINGS) | {term: Postings(*columns) for term, *columns in rows}
+    return {term: known[term] for term in terms if term in known} | _keep(db, namespace, read)
+
+
+def _keep(db: TermSession, namespace: Namespace, read: Mapping[str, Postings]) -> dict[str, Postings]:
+    """Add the pending changes to the stored postings of terms, and keep the result."""
+    pending = _read_pending(db, namespace, list(read))
+    complete = {term: pending[term].apply(stored) for term, stored in read.items()}
+    known_terms(db, namespace).postings.update(complete)
+    return complete
+
+
+def _read_parts(db: TermSession, namespace: Namespace, blocks: Sequence[Block]) -> dict[str, Postings]:
+    """Return the postings of terms in some blocks, and all that are pending."""
+    parts: dict[str, list[tuple[int, bytes]]] = {term: [] for term, _ in blocks}
+    for (term, block), entries in read_blocks(db, namespace, blocks).items():
+        parts[term].append((block, entries))
+    pending = _read_pending(db, namespace, list(parts))
+    read = {
+        term: Postings([at for at, _ in some], [len(part) for _, part in some], b"".join(part for _, part in some))
+        for term, some in parts.items()
+    }
+    return {term: pending[term].apply(stored) for term, stored in read.items()}
+
+
+def _read_pending(db: TermSession, namespace: Namespace, terms: Sequence[str]) -> dict[str, PendingTerms]:
+    """Return the pending changes of each term."""
+    known = known_terms(db, namespace)
+    missing = [term for term in terms if term not in known.pending]
+    if missing:
+        known = _read_stored(db, namespace, missing, most=0)
+    return {term: known.pending[term] for term in terms}
+
+
+def _read_stored(db: TermSession, namespace: Namespace, terms: Sequence[str], *, most: int) -> KnownTerms:
+    """Read the frequencies of terms with their pending changes, and the postings of the rarer ones."""
+    known = known_terms(db, namespace)
+    rows = db.run_binary("first_postings", {"namespace": namespace, "terms": list(terms), "most": most})
+    for term, chunks, numbers, lengths, frequencies, outdated, *columns in rows:
+        pending = NOTHING_PENDING
+        if numbers or outdated:
+            pending = PendingTerms(_to_postings(numbers, lengths, frequencies), np.array(outdated, dtype=np.int64))
+        known.pending[term] = pending
+        known.counts[term] = chunks
+        if columns[0] or chunks == len(numbers):  # no stored entry is left
+            known.postings[term] = pending.apply(Postings(*columns) if columns[0] else NO_POSTINGS)
+    return known
+
+
+def _to_postings(numbers: Sequence[int], lengths: Sequence[int], frequencies: Sequence[int]) -> Postings:
+    """Return the postings of a term in chunks."""
+    entries = np.zeros(len(numbers), dtype=ENTRY_TYPE)
+    entries["length"] = np.minimum(np.array(lengths, dtype=np.int64), MAX_LENGTH)
+    entries["frequency"] = np.minimum(np.array(frequencies, dtype=np.int64), MAX_FREQUENCY)
+    return _pack(np.array(numbers, dtype=np.int64), entries)
 
 
 def _rarest_first(counts: Mapping[str, int]) -> list[str]:
@@ -460,16 +430,20 @@ def _count_rarer(known: Sequence[str], counts: Mapping[str, int], *, most: int) 
     return len(known)
 
 
-def _columns(blocks: Sequence[Block]) -> dict[str, list[Any]]:
-    return {"terms": [term for term, _ in blocks], "blocks": [block for _, block in blocks]}
-
-
 def _unpack(postings: Sequence[Postings]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the chunk numbers of the entries, and the entries."""
-    entries = np.frombuffer(b"".join([some.entries for some in postings]), dtype=_ENTRY_TYPE)
+    entries = np.frombuffer(b"".join([some.entries for some in postings]), dtype=ENTRY_TYPE)
     blocks = np.array([block for some in postings for block in some.blocks], dtype=np.int64)
     sizes = np.array([size for some in postings for size in some.sizes], dtype=np.int64)
     return np.repeat(blocks * CHUNKS_PER_BLOCK, sizes // ENTRY.size) + entries["place"], entries
+
+
+def _pack(numbers: NDArray[np.int64], entries: NDArray[Any]) -> Postings:
+    """Return entries with their chunk numbers as postings."""
+    packed = entries.copy()
+    packed["place"] = numbers % CHUNKS_PER_BLOCK
+    blocks: list[int] = (numbers // CHUNKS_PER_BLOCK).tolist()
+    return Postings(blocks, [ENTRY.size] * len(blocks), packed.tobytes())
 
 
 def _sum(numbers: NDArray[np.int64], scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -504,14 +478,3 @@ def is_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArra
 
 def _numbers(postings: Iterable[Postings]) -> set[int]:
     return set(_unpack(list(postings))[0].tolist())
-
-
-def _without(entries: bytes, places: Collection[int]) -> bytes:
-    """Return a block without some places."""
-    read = np.frombuffer(entries, dtype=_ENTRY_TYPE)
-    return read[~np.isin(read["place"], list(places))].tobytes()
-
-
-def _ordered(entries: bytes) -> bytes:
-    """Return a block in the order of places."""
-    return np.sort(np.frombuffer(entries, dtype=_ENTRY_TYPE), order="place").tobytes()

@@ -59,7 +59,8 @@ class DocumentWriter:
         for batch in new.values():
             self._write(batch, model=models[batch.model])
         self._flush()
-        self._db.lock(self._name)
+        if others:
+            self._db.lock(self._name)
         for batch in others:  # all numbers drawn for new ones have been used
             self._write(batch, model=models[batch.model])
 
@@ -123,6 +124,7 @@ class DocumentWriter:
         """Update postings, graph and counts after all writes and deletions."""
         self._flush()
         self._terms.apply()
+        self._db.lock(self._name)
         self._statements.finish()
         touch_namespace(self._db, self._namespace, chunks=self._chunks, length=self._length)
 

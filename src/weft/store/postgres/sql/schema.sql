@@ -13,7 +13,7 @@ CREATE SEQUENCE weft.number;
 
 CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
-    generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
+    generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write; these three without `write_delta`
     chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
     length bigint NOT NULL DEFAULT 0,      -- number of terms of all chunks, for BM25
     number bigint NOT NULL DEFAULT nextval('weft.number') -- of its creation: a dropped one is created with another
@@ -77,6 +77,27 @@ CREATE TABLE weft.term (
     term text COLLATE "C" NOT NULL,
     chunks bigint NOT NULL,
     PRIMARY KEY (namespace, term)
+) /* by namespace */;
+
+-- Deltas: what writes append to counters and postings until it is folded, see weft/store/postgres/deltas.py.
+CREATE TABLE weft.write_delta (
+    namespace text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'),
+    chunks bigint NOT NULL DEFAULT 0,
+    length bigint NOT NULL DEFAULT 0,
+    added bigint[] NOT NULL DEFAULT '{}',  -- new chunks, whose terms are in no posting
+    removed jsonb NOT NULL DEFAULT '{}',   -- number of a changed or deleted chunk: its terms in the postings
+    touched integer NOT NULL DEFAULT 0,    -- number of both
+    PRIMARY KEY (namespace, number)
+) /* by namespace */;
+
+CREATE TABLE weft.mention_delta (
+    namespace text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'),
+    mentions bigint NOT NULL,
+    chunks bigint NOT NULL,
+    PRIMARY KEY (namespace, key, number)
 ) /* by namespace */;
 
 CREATE TABLE weft.model (
@@ -188,7 +209,7 @@ CREATE TABLE weft.entity_vector (
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE weft.edit (
     namespace text COLLATE "C" NOT NULL,
-    kind text COLLATE "C" NOT NULL,        -- merge, unmerge, alias, rename, delete
+    kind text COLLATE "C" NOT NULL,        -- merge, unmerge, alias, rename
     key text COLLATE "C" NOT NULL,
     value text COLLATE "C" NOT NULL,
     PRIMARY KEY (namespace, kind, key, value)
@@ -338,6 +359,8 @@ ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.posting ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.write_delta ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.mention_delta ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
 REFERENCES weft.document (namespace, number) ON DELETE CASCADE;
 ALTER TABLE weft.chunk ADD FOREIGN KEY (namespace, document)

@@ -79,18 +79,21 @@ class MentionChanges:
         self._db.run_many("write_mention", values)
         self._new = {}
 
-    def count(self, *, created: Collection[str]) -> None:
-        """Update the counts of entities; those of the `created` keys are counted from their rows."""
+    def write_counts(self) -> None:
+        """Write the collected changes of the counts of entities."""
         rows = [
             {"namespace": self._namespace, "key": key, "mentions": mentions, "chunks": chunks}
             for key, (mentions, chunks) in sorted(self._counts.items())
-            if (mentions or chunks) and key not in created
+            if mentions or chunks
         ]
         self._db.run_many("count_mentions", rows)
+        self._counts.clear()
+
+    def count_new(self, created: Collection[str]) -> None:
+        """Count the rows of the keys of new entities."""
         if created:
             values = {"namespace": self._namespace, "keys": json.dumps(sorted(created), ensure_ascii=False)}
             self._db.run("count_new_entities", values)
-        self._counts.clear()
 
     def _write_changed(self) -> None:
         """Compute the mentions of stored chunks again, from all their candidates."""

@@ -164,12 +164,13 @@ class GraphChanges:
         self._pairs |= {Pair(*pair) for pair in pairs}
         self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
         self._mentions.write()
+        self._mentions.write_counts()
         changed = self._write_entities()
         rows = self._db.run("stated_relations_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
         self._delete_entities(changed.deleted)
         self._write_heads(changed.written | changed.deleted)
-        self._mentions.count(created=changed.created)
+        self._mentions.count_new(changed.created)
         self._write_relations()
         self._db.names.release(self._namespace, self._released | changed.deleted)
 
@@ -190,7 +191,7 @@ class GraphChanges:
         for keys in self.all_keys():
             self._keys = keys
             created = self._write_entities().written
-            self._mentions.count(created=created)
+            self._mentions.count_new(created)
             written |= created
         self._write_heads(written)
         for pairs in batched(self._db.stream("all_pairs", values)):
@@ -199,11 +200,12 @@ class GraphChanges:
         self._db.names.release(self._namespace)
 
     def write_statements(self) -> None:
-        """Write the collected statements, and the mentions of new chunks: rows of these chunks alone."""
+        """Write the collected statements, and the mentions of new chunks with their counts."""
         self._db.names.write_candidates(self._namespace, self._candidates)
         self._candidates = []
         self._write_stated_relations()
         self._mentions.write_new()
+        self._mentions.write_counts()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
@@ -306,11 +308,9 @@ class GraphChanges:
             wanted = {target for _, target, _ in rows} - same_as.keys()
             if not wanted:
                 break
-        heads = [
-            {"namespace": self._namespace, "number": numbers[key], "head": numbers[follow(key, same_as)]}
-            for key in sorted(affected & same_as.keys())
-        ]
-        self._db.run_many("write_head", heads)
+        heads = [(numbers[key], numbers[follow(key, same_as)]) for key in sorted(affected & same_as.keys())]
+        if heads:
+            self._db.run("write_heads", {"namespace": self._namespace, "heads": _json(heads)})
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 

@@ -17,8 +17,9 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
--- Counts, embedders, the calibration of the active one, and whether a fact has an entity as its object.
-SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
+-- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, and the numbers of
+-- pending deltas and of their chunks.
+SELECT n.namespace, n.number, n.generation + pending.count, n.chunks + pending.chunks, n.length + pending.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
             ORDER BY m.active DESC, m.fingerprint)
@@ -29,8 +30,14 @@ SELECT n.namespace, n.number, n.generation, n.chunks, n.length,
         WHERE c.namespace = :name
             AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active)
     ),
-    EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :name AND f.object <> '')
+    EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :name AND f.object <> ''),
+    pending.count, pending.touched
 FROM weft.namespace AS n
+CROSS JOIN LATERAL (
+    SELECT count(*) AS count, coalesce(sum(d.chunks), 0)::bigint AS chunks,
+        coalesce(sum(d.length), 0)::bigint AS length, coalesce(sum(d.touched), 0)::bigint AS touched
+    FROM weft.write_delta AS d WHERE d.namespace = :name
+) AS pending
 WHERE n.namespace = :name;
 
 -- name: share_namespace
@@ -38,10 +45,16 @@ WHERE n.namespace = :name;
 SELECT chunks FROM weft.namespace WHERE namespace = :name FOR KEY SHARE;
 
 -- name: lock_namespace
-SELECT chunks FROM weft.namespace WHERE namespace = :name FOR NO KEY UPDATE;
+SELECT n.chunks + (SELECT coalesce(sum(d.chunks), 0) FROM weft.write_delta AS d WHERE d.namespace = :name)::bigint
+FROM weft.namespace AS n
+WHERE n.namespace = :name
+FOR NO KEY UPDATE OF n;
 
 -- name: hold_namespace
-SELECT chunks FROM weft.namespace WHERE namespace = :name FOR UPDATE;
+SELECT n.chunks + (SELECT coalesce(sum(d.chunks), 0) FROM weft.write_delta AS d WHERE d.namespace = :name)::bigint
+FROM weft.namespace AS n
+WHERE n.namespace = :name
+FOR UPDATE OF n;
 
 -- name: try_namespace
 SELECT namespace FROM weft.namespace WHERE namespace = :name FOR NO KEY UPDATE SKIP LOCKED;
@@ -57,9 +70,75 @@ SELECT pg_advisory_xact_lock(k.hash) FROM (
 INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
 
 -- name: touch_namespace
-UPDATE weft.namespace
-SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
-WHERE namespace = :namespace;
+INSERT INTO weft.write_delta (namespace, chunks, length) VALUES (:namespace, :chunks, :length);
+
+-- name: write_term_delta
+INSERT INTO weft.write_delta (namespace, added, removed, touched)
+VALUES (:namespace, :added::bigint[], :removed::jsonb, :touched);
+
+-- name: pending_removals
+-- Chunks whose postings in the blocks are outdated, with the terms they had there. A chunk that is itself pending has none.
+SELECT DISTINCT ON (r.key) r.key::bigint, r.value::text
+FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
+WHERE d.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
+)
+ORDER BY r.key, d.number;
+
+-- name: pending_chunks
+SELECT c.number, c.terms::text, c.length FROM weft.chunk AS c
+WHERE c.namespace = :namespace AND c.number = ANY (ARRAY(
+    SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
+    UNION
+    SELECT r.key::bigint FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
+    WHERE d.namespace = :namespace
+));
+
+-- name: count_terms
+-- Distinct terms: those that are counted, and the difference that folding would make.
+SELECT (SELECT count(*) FROM weft.term AS t WHERE t.namespace = :namespace) + coalesce((
+    SELECT sum((coalesce(s.chunks, 0) + x.change > 0)::integer - (s.term IS NOT NULL)::integer)::bigint
+    FROM (
+        SELECT y.term, sum(y.change) AS change FROM (
+            SELECT k.term, 1 AS change
+            FROM weft.chunk AS c CROSS JOIN LATERAL jsonb_object_keys(c.terms) AS k (term)
+            WHERE c.namespace = :namespace AND c.number = ANY (ARRAY(
+                SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
+                UNION
+                SELECT r.key::bigint
+                FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
+                WHERE d.namespace = :namespace
+            ))
+            UNION ALL
+            SELECT jsonb_array_elements_text(o.terms), -1 FROM (
+                SELECT DISTINCT ON (r.key) r.value AS terms
+                FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
+                WHERE d.namespace = :namespace AND NOT EXISTS (
+                    SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
+                )
+                ORDER BY r.key, d.number
+            ) AS o
+        ) AS y
+        GROUP BY y.term
+    ) AS x LEFT JOIN weft.term AS s ON s.namespace = :namespace AND s.term = x.term
+), 0);
+
+-- name: forget_pending_terms
+UPDATE weft.write_delta SET added = '{}', removed = '{}', touched = 0
+WHERE namespace = :namespace AND touched > 0;
+
+-- name: fold_writes
+UPDATE weft.namespace AS n
+SET generation = n.generation + d.count, chunks = n.chunks + d.chunks, length = n.length + d.length
+FROM (
+    SELECT p.namespace, count(*) AS count, sum(p.chunks) AS chunks, sum(p.length) AS length FROM weft.write_delta AS p
+    WHERE p.namespace = :namespace
+    GROUP BY p.namespace
+) AS d
+WHERE n.namespace = :namespace AND d.namespace = n.namespace;
+
+-- name: delete_write_deltas
+DELETE FROM weft.write_delta WHERE namespace = :namespace;
 
 -- name: list_namespaces
 SELECT namespace FROM weft.namespace ORDER BY namespace;
@@ -414,19 +493,50 @@ WHERE p.namespace = :namespace AND p.term = ANY (:terms::text[])
 GROUP BY p.term;
 
 -- name: first_postings
--- Document frequencies, with the postings of the rarer terms: the rarest, and others up to a total number.
-WITH counted AS MATERIALIZED (
-    SELECT t.term, t.chunks, row_number() OVER (ORDER BY t.chunks, t.term) AS nth,
-        sum(t.chunks) OVER (ORDER BY t.chunks, t.term) AS total
-    FROM weft.term AS t
-    WHERE t.namespace = :namespace AND t.term = ANY (:terms::text[])
+-- For each term: the document frequency, its pending changes (new entries, then chunks whose stored entry is outdated), and
+-- the stored postings of the rarer ones, which are the rarest and others up to a total number.
+WITH pending AS MATERIALIZED (
+    SELECT k.number, k.length, k.terms || '{}' AS terms FROM weft.chunk AS k  -- decompresses them once
+    WHERE k.namespace = :namespace AND k.number = ANY (ARRAY(
+        SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
+        UNION
+        SELECT r.key::bigint FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
+        WHERE d.namespace = :namespace
+    ))
+), outdated AS MATERIALIZED (
+    SELECT DISTINCT ON (r.key) r.key::bigint AS number, r.value AS terms
+    FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
+    WHERE d.namespace = :namespace AND NOT EXISTS (
+        SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
+    )
+    ORDER BY r.key, d.number
+), counted AS MATERIALIZED (
+    SELECT t.term, coalesce(s.chunks, 0) + cardinality(new.numbers) - cardinality(old.numbers) AS chunks,
+        new.numbers, new.lengths, new.frequencies, old.numbers AS outdated
+    FROM unnest(:terms::text[]) AS t (term)
+    LEFT JOIN weft.term AS s ON s.namespace = :namespace AND s.term = t.term
+    CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(p.number ORDER BY p.number), '{}') AS numbers,
+            coalesce(array_agg(p.length ORDER BY p.number), '{}') AS lengths,
+            coalesce(array_agg((p.terms -> t.term)::integer ORDER BY p.number), '{}') AS frequencies
+        FROM pending AS p WHERE p.terms ? t.term
+    ) AS new
+    CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(o.number ORDER BY o.number), '{}') AS numbers FROM outdated AS o WHERE o.terms ? t.term
+    ) AS old
+), ranked AS MATERIALIZED (
+    SELECT c.*, c.chunks > 0 AND (
+        row_number() OVER (ORDER BY c.chunks = 0, c.chunks, c.term) = 1
+        OR sum(c.chunks) OVER (ORDER BY c.chunks, c.term) <= :most::bigint
+    ) AS is_read
+    FROM counted AS c
 )
-SELECT c.term, c.chunks, f.blocks, f.sizes, f.entries FROM counted AS c
+SELECT r.term, r.chunks, r.numbers, r.lengths, r.frequencies, r.outdated, f.blocks, f.sizes, f.entries FROM ranked AS r
 CROSS JOIN LATERAL (
     SELECT array_agg(p.block) AS blocks, array_agg(length(p.entries)) AS sizes,
         string_agg(p.entries, ''::bytea) AS entries
     FROM weft.posting AS p
-    WHERE p.namespace = :namespace AND p.term = c.term AND (c.nth = 1 OR c.total <= :most::bigint)
+    WHERE p.namespace = :namespace AND p.term = r.term AND r.is_read AND :most::bigint > 0
 ) AS f;
 
 -- name: postings_at
@@ -445,18 +555,20 @@ WHERE n.namespace = :namespace
 ON CONFLICT (namespace, term) DO UPDATE SET chunks = weft.term.chunks + excluded.chunks;
 
 -- name: drop_terms
-DELETE FROM weft.term WHERE namespace = :namespace AND chunks <= 0;
-
--- name: term_counts
-SELECT t.term, t.chunks FROM weft.term AS t
-WHERE t.namespace = :namespace
-    AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
+DELETE FROM weft.term WHERE namespace = :namespace AND term = ANY (:terms::text[]) AND chunks <= 0;
 
 -- name: all_terms
 SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
 
 -- name: set_counts
-UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE namespace = :namespace;
+-- Counts after which the pending ones result in these.
+UPDATE weft.namespace AS n
+SET chunks = :chunks - d.chunks, length = :length - d.length, generation = n.generation + 1
+FROM (
+    SELECT coalesce(sum(p.chunks), 0) AS chunks, coalesce(sum(p.length), 0) AS length FROM weft.write_delta AS p
+    WHERE p.namespace = :namespace
+) AS d
+WHERE n.namespace = :namespace;
 
 -- name: all_chunks
 SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text

@@ -149,8 +149,12 @@ VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
 ON CONFLICT (namespace, key) DO UPDATE SET
     strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
 
--- name: write_head
-UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.number = :number;
+-- name: write_heads
+UPDATE weft.entity AS e SET head = h.head FROM (
+    SELECT (j.value ->> 0)::bigint AS number, (j.value ->> 1)::bigint AS head
+    FROM jsonb_array_elements(:heads::jsonb) AS j (value)
+) AS h
+WHERE e.namespace = :namespace AND e.number = h.number AND e.head <> h.head;
 
 -- name: delete_entity
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
@@ -198,16 +202,38 @@ INSERT INTO weft.mention (namespace, key, chunk, count, about, place, sentences)
 VALUES (:namespace, :key, :chunk, :count, :about, :place, :sentences);
 
 -- name: count_mentions
-UPDATE weft.entity AS e SET mentions = e.mentions + :mentions, chunks = e.chunks + :chunks
-WHERE e.namespace = :namespace AND e.key = :key;
+-- Changes of counts, also of names that are no entities yet.
+INSERT INTO weft.mention_delta (namespace, key, mentions, chunks) VALUES (:namespace, :key, :mentions, :chunks);
+
+-- name: fold_mentions
+UPDATE weft.entity AS e SET mentions = e.mentions + d.mentions, chunks = e.chunks + d.chunks
+FROM (
+    SELECT p.key, sum(p.mentions) AS mentions, sum(p.chunks) AS chunks FROM weft.mention_delta AS p
+    WHERE p.namespace = :namespace
+    GROUP BY p.key
+) AS d
+WHERE e.namespace = :namespace AND e.key = d.key AND (d.mentions <> 0 OR d.chunks <> 0);
+
+-- name: delete_mention_deltas
+DELETE FROM weft.mention_delta WHERE namespace = :namespace;
 
 -- name: count_new_entities
-UPDATE weft.entity AS e SET mentions = found.mentions, chunks = found.chunks
+-- Counts that result in the number of rows after the pending changes.
+UPDATE weft.entity AS e
+SET mentions = found.mentions - coalesce(found.pending_mentions, 0),
+    chunks = found.chunks - coalesce(found.pending_chunks, 0)
 FROM (
-    SELECT k.value AS key, coalesce(sum(m.count), 0) AS mentions, count(m.chunk) AS chunks
+    SELECT k.value AS key, stored.mentions, stored.chunks, pending.mentions AS pending_mentions,
+        pending.chunks AS pending_chunks
     FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
-    LEFT JOIN weft.mention AS m ON m.namespace = :namespace AND m.key = k.value
-    GROUP BY k.value
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(m.count), 0) AS mentions, count(*) AS chunks FROM weft.mention AS m
+        WHERE m.namespace = :namespace AND m.key = k.value
+    ) AS stored
+    CROSS JOIN LATERAL (
+        SELECT sum(p.mentions) AS mentions, sum(p.chunks) AS chunks FROM weft.mention_delta AS p
+        WHERE p.namespace = :namespace AND p.key = k.value
+    ) AS pending
 ) AS found
 WHERE e.namespace = :namespace AND e.key = found.key;
 
@@ -273,7 +299,10 @@ SELECT e.key, h.id, h.strong, found.chunks, found.defining_chunks, found.remembe
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 CROSS JOIN LATERAL (
     SELECT
-        (SELECT sum(o.chunks)::bigint FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = h.number) AS chunks,
+        (SELECT sum(o.chunks + coalesce((
+            SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = o.key
+         ), 0))::bigint
+         FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = h.number) AS chunks,
         (SELECT count(DISTINCT a.chunk)
          FROM weft.entity AS o CROSS JOIN LATERAL (
              SELECT m.chunk FROM weft.mention AS m
@@ -309,7 +338,7 @@ WHERE e.namespace = :namespace
 -- name: entity_cards
 -- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
 -- wrote any, the others are returned too, for merging.
-SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
+SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions + pending.mentions, h.chunks + pending.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
          WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
@@ -331,7 +360,8 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
         LIMIT :limit
     ) AS d), '[]')::text END,
     coalesce((SELECT json_agg(json_build_array(o.name, o.reason, o.mentions, o.chunks) ORDER BY o.key) FROM (
-        SELECT other.key, other.reason, other.mentions, other.chunks, coalesce(
+        SELECT other.key, other.reason, other.mentions + changed.mentions AS mentions,
+            other.chunks + changed.chunks AS chunks, coalesce(
             (SELECT n.name FROM weft.candidate AS n
              WHERE n.namespace = :namespace AND n.key = other.key ORDER BY n.rank, n.name LIMIT 1),
             (SELECT d.value FROM weft.edit AS d
@@ -339,9 +369,17 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
             other.key
         ) AS name
         FROM weft.entity AS other
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(p.mentions), 0)::bigint AS mentions, coalesce(sum(p.chunks), 0)::bigint AS chunks
+            FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = other.key
+        ) AS changed
         WHERE other.namespace = :namespace AND other.head = h.number AND other.number <> h.number
     ) AS o), '[]')::text
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(p.mentions), 0)::bigint AS mentions, coalesce(sum(p.chunks), 0)::bigint AS chunks
+    FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = h.key
+) AS pending
 WHERE e.namespace = :namespace AND (
     e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
     OR e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
@@ -402,7 +440,9 @@ SELECT h.id, e.key, coalesce(
     (SELECT n.name FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
     h.key
-), e.chunks, e.strong, mentioned.mentions, related.relations
+), e.chunks + coalesce((
+    SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
+), 0)::bigint, e.strong, mentioned.mentions, related.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
     SELECT coalesce(
@@ -544,10 +584,10 @@ ORDER BY w.place::integer, w.source, w.target;
 -- chunks, without text.
 SELECT c.id, CASE WHEN NOT :about THEN c.text END, coalesce((
     SELECT json_agg(json_build_array(
-        h.id, c.id, m.count, m.about, e.chunks, e.strong,
-        e.chunks > 1 OR EXISTS (
-            SELECT 1 FROM weft.entity AS o
-            WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number AND o.chunks > 0
+        h.id, c.id, m.count, m.about, e.chunks + pending.chunks, e.strong,
+        e.chunks + pending.chunks > 1 OR EXISTS (
+            SELECT 1 FROM weft.entity AS o JOIN weft.mention AS i ON i.namespace = :namespace AND i.key = o.key
+            WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number
         ),
         m.about OR (e.strong AND EXISTS (
             SELECT 1 FROM weft.entity AS o
@@ -557,6 +597,10 @@ SELECT c.id, CASE WHEN NOT :about THEN c.text END, coalesce((
     ))
     FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = m.key
     JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(p.chunks), 0)::bigint AS chunks FROM weft.mention_delta AS p
+        WHERE p.namespace = :namespace AND p.key = e.key
+    ) AS pending
     WHERE m.namespace = :namespace AND m.chunk = c.number AND (m.about OR NOT :about)
 ), '[]')::text
 FROM weft.chunk AS c
@@ -566,8 +610,11 @@ WHERE c.namespace = :namespace
 -- name: written_names
 -- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
 -- states the entity.
-SELECT e.key, h.id, e.chunks, EXISTS (
-    SELECT 1 FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = e.head AND o.chunks > 0
+SELECT e.key, h.id, e.chunks + coalesce((
+    SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
+), 0)::bigint, EXISTS (
+    SELECT 1 FROM weft.entity AS o JOIN weft.mention AS i ON i.namespace = :namespace AND i.key = o.key
+    WHERE o.namespace = :namespace AND o.head = e.head
 )
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE e.namespace = :namespace AND e.strong
@@ -736,9 +783,23 @@ LIMIT :limit;
 SELECT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong);
 
 -- name: top_entities
-SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong
-ORDER BY e.chunks DESC, e.key
+-- The best of those without pending changes, by an index, and all others.
+SELECT t.key FROM (
+    (
+        SELECT e.key, e.chunks FROM weft.entity AS e
+        WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong AND NOT EXISTS (
+            SELECT 1 FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
+        )
+        ORDER BY e.chunks DESC, e.key
+        LIMIT :limit
+    )
+    UNION ALL
+    SELECT c.key, c.chunks + d.chunks FROM (
+        SELECT p.key, sum(p.chunks) AS chunks FROM weft.mention_delta AS p WHERE p.namespace = :namespace GROUP BY p.key
+    ) AS d
+    JOIN weft.entity AS c ON c.namespace = :namespace AND c.key = d.key AND c.same_as = c.key AND c.strong
+) AS t
+ORDER BY t.chunks DESC, t.key
 LIMIT :limit;
 
 -- name: delete_entity_vectors

@@ -16,7 +16,13 @@ ORDER BY replace(named.key, ' ', ''), named.key;
 SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace ORDER BY c.number;
 
 -- name: all_entities
-SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions, e.chunks, e.head FROM weft.entity AS e
+SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions + coalesce(d.mentions, 0)::bigint,
+    e.chunks + coalesce(d.chunks, 0)::bigint, e.head
+FROM weft.entity AS e LEFT JOIN (
+    SELECT p.key, sum(p.mentions) AS mentions, sum(p.chunks) AS chunks FROM weft.mention_delta AS p
+    WHERE p.namespace = :namespace
+    GROUP BY p.key
+) AS d ON d.key = e.key
 WHERE e.namespace = :namespace;
 
 -- name: all_pairs

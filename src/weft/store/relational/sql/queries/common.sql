@@ -50,9 +50,6 @@ SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
 -- name: count_documents
 SELECT count(*) FROM weft.document WHERE namespace = :namespace;
 
--- name: count_terms
-SELECT count(*) FROM weft.term WHERE namespace = :namespace;
-
 -- name: forget_content_hash
 UPDATE weft.document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
 

@@ -215,6 +215,9 @@ WHERE p.namespace = :namespace AND p.id IN (SELECT value FROM json_each(:ids))
 SELECT c.number, c.id FROM json_each(:numbers) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace; -- CROSS: look up these, not all
 
+-- name: count_terms
+SELECT count(*) FROM term WHERE namespace = :namespace;
+
 -- name: write_model
 INSERT INTO model (namespace, name, fingerprint, dimension, active)
 VALUES (:namespace, :name, :fingerprint, :dimension, 0)

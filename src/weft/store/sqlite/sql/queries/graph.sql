@@ -179,8 +179,9 @@ VALUES (
 ON CONFLICT (namespace, key) DO UPDATE SET
     strong = excluded.strong, alias_of = excluded.alias_of, reason = excluded.reason;
 
--- name: write_head
-UPDATE entity SET head = :head WHERE number = :number;
+-- name: write_heads
+UPDATE entity SET head = j.value ->> 1 FROM json_each(:heads) AS j
+WHERE entity.number = j.value ->> 0 AND +entity.namespace = :namespace AND entity.head <> j.value ->> 1;
 
 -- name: delete_entity
 DELETE FROM entity WHERE namespace = :namespace AND key = :key;
