@@ -119,13 +119,45 @@ def test_japanese_is_not_tagged():
 
 def test_a_tagger_proposes_names_with_types():
     """Persons, places and organisations stand alone; nouns in a row are terms, which need a second document."""
-    extraction = read("马云在杭州创办阿里巴巴，使用知识图谱。", P="马云", L="杭州", O="阿里巴巴", n="知识 图谱")
+    text = "张勇在杭州创办阿里巴巴，使用知识图谱。复旦大学"
+    extraction = read(text, P="张勇", L="杭州", O="阿里巴巴 复旦大学", n="知识 图谱")
 
     typed = [(n.name, n.kind, n.type) for n in extraction.candidates]
-    assert ("马云", "name", "person") in typed
+    assert ("张勇", "name", "person") in typed
     assert ("杭州", "name", "place") in typed
-    assert ("阿里巴巴", "name", "organisation") in typed
+    assert ("阿里巴巴", "name", "") in typed  # nothing in the name says what it is
+    assert ("复旦大学", "name", "organisation") in typed
     assert ("知识图谱", "term", "") in typed
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "type"),
+    [
+        ("谢杏芳夺冠。", "谢杏芳", "P", "person"),
+        ("约翰·汉考克签字。", "约翰·汉考克", "P", "person"),
+        ("满意度高达。", "高达", "P", ""),
+        ("曾巩弟来了，曾巩走了。", "曾巩弟", "P", ""),
+        ("安大略人口。", "安大略", "P", ""),
+        ("滋贺县下雪。", "滋贺县", "L", "place"),
+        ("在弗吉尼亚州。", "尼亚州", "L", ""),
+        ("马达加斯加下雪。", "马达加斯", "L", ""),
+        ("大城市下雪。", "大城市", "L", ""),
+        ("哈佛学院招生。", "哈佛学院", "O", "organisation"),
+        ("国家法院裁定。", "国家法院", "O", ""),
+        ("世纪之交。", "世纪", "O", ""),
+    ],
+)
+def test_a_chinese_name_has_a_type_only_if_its_characters_are_typical(text, name, kind, type):
+    """A word that is also a verb, a part of a longer name or a general noun has none."""
+    assert {n.type for n in read(text, **{kind: name}).candidates if n.name == name} == {type}
+
+
+def test_a_gloss_in_brackets_makes_no_name_of_a_word():
+    """In a text with code `模板 (template)` only explains a word."""
+    text = "见 `a`。模板 (template) 与单页应用 (SPA) 不同，单页应用更快。在于减少源文件 (lazy loading) 的数量。"
+    found = {n.name for n in read(text).candidates if n.kind == "abbreviation"}
+    assert {"单页应用", "SPA"} <= found
+    assert not found & {"模板", "template", "于减少源文件"}
 
 
 def test_a_name_of_three_characters_is_completed():

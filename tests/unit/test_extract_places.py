@@ -182,8 +182,35 @@ def test_bold_labels_of_an_instruction_are_controls():
     """Elsewhere a bold name is a name."""
     text = "1. Select **Done Button**, then **Site Options**.\n2. Click the **Change View** menu of Redis Labs."
     assert names(extract(text), "phrase") == ["Redis Labs"]
-    assert names(extract("The **Change View** menu of Redis Labs."), "phrase") == ["Change View", "Redis Labs"]
+    assert names(extract("A **Change View** by Redis Labs."), "phrase") == ["Change View", "Redis Labs"]
     assert names(extract("点击 **Site Options** 保存。"), "phrase") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Click Manage, then hit the Save button of Redis.", ["Redis"]),
+        ("Use **Override config folder** of Redis.", ["Redis"]),
+        ("See [Manage your sites](x.md) with Redis.", ["Redis"]),
+        ("It is in **File → Open Vault** by Redis.", ["Redis"]),
+        ("- **Git** integration - Leverage powerful tools of Redis", ["Redis"]),
+        ("We press Ctrl+Click or F12 in Firefox.", ["Firefox"]),
+        ("The Elegant Key/Value Cookies in Lib/test run on Linux/Windows.", ["Linux", "Windows"]),
+        ("It runs on .NET now.", [".NET"]),
+        ("An ABI-stable and C-side change of Wi-Fi.", ["Wi-Fi"]),
+    ],
+)
+def test_a_part_of_a_label_or_a_longer_name_is_no_name(text, found):
+    """The first word of a label is capitalised as in a sentence; a path, a key combination and a slash end no name."""
+    assert names(extract(text), "phrase") == found
+
+
+def test_a_text_that_repeats_a_heading_of_its_page_is_no_name():
+    """It refers to the section; a single word may be a thing."""
+    text = (
+        "# Notes\n\nWe list the Rejected Ideas by Redis Labs, and Django.\n\n## Rejected Ideas\n\nText.\n\n## Django\n"
+    )
+    assert names(extract(text), "phrase") == ["Redis Labs", "Django"]
 
 
 def test_a_word_that_a_page_also_writes_in_lower_case_is_no_name():

@@ -29,13 +29,14 @@ def test_sentences_end_where_they_should(text, expected):
 
 
 def test_markup_is_removed_and_remembered():
-    """Links keep their target, code and bold their text, each with its place."""
+    """Wikilinks keep their target, code, bold text and labels their text, each with its place."""
     (sentence,) = read_sentences(
         "**Hot**: see [[Ledger#x|the books]] and `a.b`, *or* [this](t.md) <br> https://x.y", form="markdown"
     )
     assert sentence.text == "Hot: see the books and a.b, or this"
     assert sentence.marks == (
-        Mark("strong", "Hot", 0, 3), Mark("link", "Ledger", 9, 18), Mark("code", "a.b", 23, 26)
+        Mark("strong", "Hot", 0, 3), Mark("link", "Ledger", 9, 18), Mark("code", "a.b", 23, 26),
+        Mark("label", "this", 31, 35),
     )  # fmt: skip
 
 

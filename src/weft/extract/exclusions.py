@@ -40,8 +40,23 @@ _DECLARED = re.compile(
     re.MULTILINE,
 )
 _INSTRUCTION = re.compile(
-    r"\b(?:click|double-click|right-click|select|choose|tap|press|toggle|scroll|drag)(?=[ \u00a0])|点击|单击|选择",
+    r"\b(?:click|double-click|right-click|select|choose|tap|press|hit|toggle|scroll|drag|hover|check|uncheck|expand"
+    r"|(?:go|navigate|switch) to|turn (?:on|off)|enable|disable|open|under)(?=[ \u00a0])"
+    r"|\b(?:button|checkbox|dialog|drop-?down|menu|pane|panel|setting|sidebar|tab|toolbar)s?\b"
+    r"|点击|单击|选择|打开|按钮|菜单|选项卡|勾选",
     re.IGNORECASE,
+)
+"""Words beside a bold text that make it the label of a control."""
+_PRESS = re.compile(
+    r"\b(?:click|tap|press|select|choose|hit)(?:ing|s)?(?: (?:on|the))?[ \u00a0][\"“‘'*]?$", re.IGNORECASE
+)
+_CONTROL = re.compile(
+    r"[\"”’'*]?[ \u00a0](?:button|checkbox|dialog|drop-?down|icon|menu|option|pane|setting|tab|toggle)s?\b",
+    re.IGNORECASE,
+)
+_MENU_PATH = re.compile(r"[→›»▸>]")
+_REPLACED = re.compile(
+    r"\b(?:replac|substitut)\w{1,3} ?$|\b(?:replace|substitute) (?:the |each )?[\"“`]?$", re.IGNORECASE
 )
 _LOWER_WORD = re.compile(r"(?<![\w`./@#-])[a-z]{3,}(?![\w`])")
 MAX_WORDS_CHARACTERS = 400_000
@@ -52,9 +67,12 @@ _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
 _EXAMPLE = re.compile(
     r"(?:[Mm]y|[Yy]our|[Ff]oo|[Bb]ar|[Bb]az|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)"
     r"|[Dd]o_?(?:[Ss]omething|[Ss]tuff)|[a-z]{2,20}(?:Id|_id)s?$"
+    r"|(?:another|other|some)_|[a-z]\.[a-z]{1,4}$|(?:data|file|input|log|out|output|test)\.(?:csv|dat|json|log|txt)$"
 )
-"""Name that examples use: `MyComponent`, `foo-bar`, `do_something`, `cityId`."""
+"""Name that examples use: `MyComponent`, `foo-bar`, `do_something`, `cityId`, `other_router`, `a.py`, `log.txt`."""
 _EXAMPLE_PERSONS = word_set("alice bob carol charlie dave eve mallory foo bar baz qux acme")
+_EXAMPLE_TITLES = word_set("example link name note page wikilink")
+"""Titles that pages use to show how a wikilink is written: `[[Example]]`."""
 _SYMBOL = re.compile(r"[A-Za-z]{1,2}_\{?\w{1,2}")
 _LABEL_END = re.compile(r"\s?(?:[:：]|[–—](?=\s)|-\s)")
 _CJK = re.compile(f"[{CJK}]")
@@ -65,7 +83,7 @@ _DATA_TYPES = word_set(
     "string number integer boolean value list array map dict dictionary object field parameter flag name path id text "
     "column key callback argument option variable property attribute function method type index identifier"
 )
-_VALUE_TYPES = word_set("string number integer boolean array parameter argument flag")
+_VALUE_TYPES = word_set("string number integer boolean array object parameter argument flag")
 _LICENCES = re.compile(
     r"(?:^|.*[/\\])(?:licen[cs]es?|copying)(?:[-.][\w-]*)?(?:\.(?:md|txt|rst|html))?$",
     re.IGNORECASE,
@@ -75,7 +93,8 @@ _LICENCES = re.compile(
 def is_excluded(name: Name, sentence: Sentence) -> bool:
     """Return True if a name in a sentence is no entity, by its spelling or position."""
     if name.kind == "link":
-        return name.text.lower() in PARAMETERS or name.text.lower() in CODE_WORDS or is_file(name.text)
+        word = name.text.lower()
+        return word in PARAMETERS or word in CODE_WORDS or word in _EXAMPLE_TITLES or is_file(name.text)
     is_code = name.kind == "identifier" and (is_plain_code(name.text) or _EXAMPLE.match(name.text))
     if is_noise(name.text) or is_code:
         return True
@@ -85,6 +104,8 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
         and _is_stressed(name.text)
     ):
         return True
+    if name.kind == "identifier" and _REPLACED.search(sentence.text, max(0, name.start - 20), name.start):
+        return True  # `replace VERSION with the latest one`
     return name.kind in ("phrase", "quoted", "term") and (
         _is_label(name, sentence) or _is_placeholder(name, sentence) or _is_control(name, sentence)
     )
@@ -145,6 +166,16 @@ def declared_keys(page: Page) -> frozenset[str]:
     return frozenset(map(name_key, found))
 
 
+def heading_keys(page: Page) -> frozenset[str]:
+    """
+    Return the keys of the headings of a page. A text that repeats one refers to the section: `see Rejected Ideas`.
+
+    A single word in Latin script may be a thing that is described below it: `Django`.
+    """
+    keys = (name_key(page.inline(block).text) for block in page.blocks if block.level)
+    return frozenset(key for key in keys if " " in key or _CJK.search(key))
+
+
 def marked_text(page: Page) -> str:
     """Return the headings, bold texts and link labels of a page, which contain its important terms."""
     parts: list[str] = []
@@ -174,9 +205,14 @@ def _is_label(name: Name, sentence: Sentence) -> bool:
 
 
 def _is_control(name: Name, sentence: Sentence) -> bool:
-    """Return True if a name is the bold label of a control in an instruction: `Click **Done**`."""
-    is_bold = any(mark.kind == "strong" and mark.start < name.end and name.start < mark.end for mark in sentence.marks)
-    return is_bold and _INSTRUCTION.search(sentence.text) is not None
+    """Return True if a name is the label of a control: `Click **Done**`, `the Save button`, `**File → Open**`."""
+    text = sentence.text
+    bold = next((m for m in sentence.marks if m.kind == "strong" and m.start < name.end and name.start < m.end), None)
+    if bold and (_INSTRUCTION.search(text) or _MENU_PATH.search(bold.name)):
+        return True
+    if _CONTROL.match(text, name.end):
+        return True
+    return _PRESS.search(text, max(0, name.start - 20), name.start) is not None
 
 
 def _is_placeholder(name: Name, sentence: Sentence) -> bool:

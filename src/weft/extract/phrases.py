@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -37,7 +37,7 @@ from weft.extract.lexicon import (
     ZH_STOPS,
 )
 from weft.extract.names import SIGN, is_plain, name_key
-from weft.extract.sentences import Sentence
+from weft.extract.sentences import OUTER_MARKS, Sentence
 from weft.text.normalise import CJK
 from weft.text.simplified import simplify
 
@@ -61,7 +61,11 @@ _ZH_ADVERBIAL_ENDINGS = "时中后前里来等"
 _QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》')
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1\d{3}|20\d\d")
-_COMPOUND = re.compile(r".*-(?:language|born|based|style|speaking)")
+_COMPOUND = re.compile(
+    r".*-(?:\w+(?:ed|ing|ible|able|ive|ific|ant|ent)|language|born|style|speaking|like|side|free|safe|only|wide|stable|first"
+    r"|ready|aware|native|neutral|agnostic|level|friendly|proof)"
+)
+"""Adjective with a name in it: `ABI-compatible`, `C-side`, `Java-based`."""
 _HYPHENATED = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGNED = re.compile(r".*\+\+|[A-Z]#")
@@ -90,7 +94,11 @@ _BEFORE_PERSONS = TITLES | DEMONYMS
 _DASHES = ("-", "–", "—")
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
-_SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
+_SENTENCE_MARKS = frozenset(':"“‘«(（•–—→›»▸>')
+_PATH_AFTER = re.compile(r"/[a-z][a-z0-9_.-]*(?![A-Za-z])")
+_PATH_BEFORE = re.compile(r"(?<![\w.])[a-z][a-z0-9_.-]*/$")
+_KEY = re.compile(r"(?:F\d{1,2}|[Cc]trl|[Cc]md|Alt|Esc|Enter|Tab|Shift|Backspace|Fn)")
+"""Key of a keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ def find_names(sentence: Sentence) -> list[Name]:
     Names do not overlap, except with a quoted text that begins in lower case.
     """
     marked = [name for mark in sentence.marks if (name := _marked_name(mark.kind, mark.name, mark.start, mark.end))]
-    taken = [(mark.start, mark.end) for mark in sentence.marks if mark.kind != "strong"]
+    taken = [(mark.start, mark.end) for mark in sentence.marks if mark.kind not in OUTER_MARKS]
     quoted = [name for name in find_quoted(sentence.text) if not _overlaps(taken, name.start, name.end)]
     taken = sorted([*taken, *((name.start, name.end) for name in quoted if not name.text[0].islower())])
     is_latin = is_plain(sentence.text)
@@ -134,7 +142,8 @@ def find_names(sentence: Sentence) -> list[Name]:
         else:
             plain.append(token)
     if not _CAPITALS.search(sentence.text) or not _is_shouted(plain):
-        found += _find_phrases(sentence.text, plain)
+        labels = {mark.start: mark.end for mark in sentence.marks if mark.kind in OUTER_MARKS}
+        found += _find_phrases(sentence.text, plain, labels)
     return sorted(found, key=lambda name: (name.start, -name.end))
 
 
@@ -191,6 +200,7 @@ def code_name(code: str) -> str:
     if not match or len(code) > 200:
         return ""
     name = match.group().rstrip(".:/-")
+    name = name[1:] if name[:1] == "$" and name.isupper() else name  # a variable of the shell
     rest = code[match.end() :].strip()
     is_named = not rest or rest == "()" or (rest[0] in "=:" and not name.startswith("-"))
     return name if is_named and 3 <= len(name) <= 60 and any(map(str.isalpha, name)) else ""
@@ -282,30 +292,54 @@ def _is_shouted(tokens: Sequence[_Token]) -> bool:
     return len(letters) > 2 and sum(map(str.isupper, letters)) > len(letters) * 0.6
 
 
-def _find_phrases(text: str, tokens: Sequence[_Token]) -> Iterator[Name]:
+def _find_phrases(text: str, tokens: Sequence[_Token], labels: Mapping[int, int]) -> Iterator[Name]:
+    """Yield the capitalised phrases. `labels` are the ends of bold texts and labels of links, by their start."""
     at, count = 0, len(tokens)
     while at < count:
         word = tokens[at].text
         if word.islower() or not _is_capitalised(word):
             at += 1
             continue
-        stop = _end_of_run(text, tokens, at)
+        stop = _end_of_run(text, tokens, at, labels)
         run = list(tokens[at:stop])
         if at and _YEAR.fullmatch(tokens[at - 1].text):  # `a 1961 Italian Western film`
             run = run[next((i for i, token in enumerate(run) if token.text.lower() not in DEMONYMS), len(run)) :]
-        run = _trim(run, opens=_opens(text, tokens, at))
-        if run:
-            name = _strip_possessive(text[run[0].start : run[-1].end])
+        is_label_start = labels.get(tokens[at].start, 0) > tokens[stop - 1].end  # `**Override config folder**`
+        run = _trim(run, opens=is_label_start or _opens(text, tokens, at))
+        if run and not _is_fragment(text, run):
+            start = run[0].start - (text[max(0, run[0].start - 2) : run[0].start] in (".", " .", "(."))  # `.NET`
+            name = _strip_possessive(text[start : run[-1].end])
             if is_usable(name) and not is_common(name):
-                yield Name(name, run[0].start, run[0].start + len(name), "phrase")
+                yield Name(name, start, start + len(name), "phrase")
         at = stop
 
 
-def _end_of_run(text: str, tokens: Sequence[_Token], at: int) -> int:
-    """Return the index after the last token of the capitalised run that begins at `at`."""
+def _is_fragment(text: str, run: Sequence[_Token]) -> bool:
+    """
+    Return True if a run is a part of a path, of a longer name or of a key combination.
+
+    | text | fragment | no fragment |
+    | --- | --- | --- |
+    | `Lib/test/support` | `Lib` | `Linux/macOS` |
+    | `Elegant Key/Value Cookies` | `Elegant Key`, `Value Cookies` | `Windows 10/11` |
+    | `Ctrl+Click` | `Ctrl`, `Click` | `C++` |
+    """
+    start, end = run[0].start, run[-1].end
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if (after[:1] == "+" and after[1:].isalnum()) or (before[1:] == "+" and before[:1].isalnum()):
+        return True
+    if len(run) > 1:
+        return (after[:1] == "/" and after[1:].isalpha()) or (before[1:] == "/" and before[:1].isalpha())
+    return bool(_PATH_AFTER.match(text, end) or _PATH_BEFORE.search(text, max(0, start - 40), start))
+
+
+def _end_of_run(text: str, tokens: Sequence[_Token], at: int, labels: Mapping[int, int]) -> int:
+    """Return the index after the last token of the capitalised run that begins at `at`, before a longer label."""
     stop, ahead = at + 1, at + 1
     while ahead < len(tokens) and stop - at < MAX_PHRASE_WORDS * 2:
         before, token = tokens[ahead - 1], tokens[ahead]
+        if labels and labels.get(token.start, 0) > token.end:
+            break
         gap = text[before.end : token.start]
         if gap not in _GAPS and not (gap == ". " and _is_initial(before.text) and not _is_starter(token.text)):
             if gap != ", " or ahead > stop or not (length := _rank_length(tokens, ahead)):
@@ -367,7 +401,7 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
 
 def _is_single_name(word: str, *, opens: bool) -> bool:
     bare = _strip_possessive(word)
-    if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare):
+    if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare) or _KEY.fullmatch(bare):
         return False
     if _is_acronym(bare) or _SIGNED.fullmatch(bare):
         return True
@@ -388,7 +422,7 @@ def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
     return (
         is_numeric
         or is_timed
-        or (bool(before) and before[-1] in _SENTENCE_MARKS)
+        or (bool(before) and (before[-1] in _SENTENCE_MARKS or text.endswith(" - ", 0, tokens[at].start)))
         or any(mark in before for mark in ".!?")
     )
 

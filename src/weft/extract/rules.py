@@ -30,7 +30,7 @@ from weft.extract.attributes import (
 )
 from weft.extract.candidates import Candidates
 from weft.extract.chinese.definitions import find_other_names_at
-from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name
+from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese, is_clear_name, shown_type
 from weft.extract.chinese.tagger import Tagger
 from weft.extract.code.code_keys import code_key
 from weft.extract.code.reader import read_code
@@ -48,6 +48,7 @@ from weft.extract.entity_types import PERSON, entity_type
 from weft.extract.exclusions import (
     common_words,
     declared_keys,
+    heading_keys,
     is_common_word,
     is_example,
     is_excluded,
@@ -103,6 +104,9 @@ MAX_ALIAS_DISTANCE = 120
 """Maximum distance of an alias from the verb of a first sentence, in characters."""
 MAX_VARIANT_CHARACTERS = 20_000
 """Maximum number of characters of a document in which a surname is searched."""
+MAX_GLOSSED_CHARACTERS = 3
+"""Maximum number of characters of a Chinese word with its English equivalent in brackets that is no name."""
+MIN_GLOSSED_TIMES = 2
 MIN_GLOSSARY_TERMS = 3
 """Minimum number of list items with a bold term and a colon in a glossary."""
 
@@ -113,8 +117,10 @@ _CODE_HEADING = re.compile(
 )
 _TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b|([A-Z]{2,10} \d{1,6})(?=:| ?[–—]| - |\. )")
 """`INC-2041 Checkout failures`, `PEP 302 – New Import Hooks`; not `HTTP 2 in practice`."""
-_ITEM_FIELD = re.compile(r"[A-Z][A-Za-z-]{1,30}: ")
-"""Beginning of an item that is a field: `Status: Final`."""
+_ITEM_FIELD = re.compile(r"[A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,3}: ")
+"""Beginning of an item that is a field: `Status: Final`, `Review Manager: …`."""
+_SYSTEM = re.compile(r"[a-z][A-Z]+$")
+"""End of a name that is written like an identifier but is none: `macOS`."""
 _LINE_TITLE = re.compile(r"\.\w{2,6}#L?\d+$")
 """Title of a record that is only its file and line: `questions.jsonl#L12`."""
 _GLOSSARY = re.compile(
@@ -142,7 +148,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-20+{self._tagger.name}" if self._tagger else "rules-20"
+        return f"rules-21+{self._tagger.name}" if self._tagger else "rules-21"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -187,6 +193,8 @@ class _Reader:
     """Keys of the variables that the code blocks of the document declare."""
     words: frozenset[str] = field(init=False)
     """Words of a Markdown document in lower case."""
+    headings: frozenset[str] = field(init=False)
+    """Keys of the headings of a Markdown document; of those in Latin script, with at least two words."""
     has_code: bool = field(init=False)
     """True if the text has code."""
     marked: str = field(init=False)
@@ -213,6 +221,7 @@ class _Reader:
         is_markdown = self.document.form == "markdown"
         self.declared = declared_keys(parse(self.document.text)) if is_markdown else frozenset()
         self.words = common_words(parse(self.document.text)) if is_markdown else frozenset()
+        self.headings = heading_keys(parse(self.document.text)) if is_markdown else frozenset()
         is_chinese_page = is_markdown and has_han(self.document.text[:2000])
         self.marked = marked_text(parse(self.document.text)) if is_chinese_page else ""
         links = metadata.get("links")
@@ -261,7 +270,7 @@ class _Reader:
             return name
         if not has_han(name.text):
             is_code = any(mark.kind == "code" and mark.start == name.start for mark in sentence.marks)
-            return replace(name, kind="identifier") if is_code else name
+            return replace(name, kind="identifier" if is_code else "phrase")
         if is_clear_name(name.text, name.type):
             return name
         return None if name.type == "person" else replace(name, kind="term", type="")
@@ -348,7 +357,7 @@ class _Reader:
                 continue
             candidates.propose(heading, kind, about=True)
             for term in find_terms(heading):
-                candidates.propose(term, "term", about=True)
+                candidates.propose(term, "heading", about=True)
             if self.topic.key and (kind == "identifier" or self._is_part(text, heading)):
                 type = "part_of" if kind == "identifier" else "section_of"
                 statement = Statement(heading, self.topic.name, type)
@@ -361,7 +370,7 @@ class _Reader:
         An identifier is. Another name is if the heading links to its page, or if the page is the index of a folder: a
         heading may equal the title of an unrelated page.
         """
-        if is_identifier(heading):
+        if is_identifier(heading) and not _SYSTEM.search(heading):
             return True
         is_name = len(heading.split()) > 1 and is_proper(heading) and not is_label(heading)
         return is_name and ("](" in text or "[[" in text or is_index(file_name(self.document.source)))
@@ -423,7 +432,7 @@ class _Reader:
         translated: dict[str, str] = {}
         for alias in find_abbreviations(passage.sentence, passage.names):
             name, other = alias.of, alias.name
-            if is_plain_code(name) and name.islower():  # the meaning of a value: `capitalize` (首字母大写)
+            if (is_plain_code(name) and name.islower()) or self._is_gloss(name, other):  # `capitalize` (首字母大写)
                 continue
             if name_key(other) in self.known and name_key(name) not in self.known:
                 name, other = other, name
@@ -431,6 +440,17 @@ class _Reader:
             if key := candidates.propose(name, "abbreviation"):
                 candidates.propose(other, "abbreviation", alias_of=key, reason=alias.reason)
         return translated
+
+    def _is_gloss(self, name: str, other: str) -> bool:
+        """
+        Return True if brackets in a Chinese text with code only explain a word: `模板 (template)`.
+
+        A name is longer, or an acronym stands for it, and the text uses it more than once or with a capitalised name.
+        """
+        if not self.has_code or not has_han(name) or (" " in other and other.istitle()):
+            return False
+        is_word = len(name) <= MAX_GLOSSED_CHARACTERS and other.isalpha() and not other.isupper()
+        return is_word or (name not in self.marked and self.document.text.count(name) < MIN_GLOSSED_TIMES)
 
     def _propose_name(self, candidates: Candidates, name: Name, sentence: Sentence) -> None:
         if (found := self._as_term(name, sentence)) is None:
@@ -442,6 +462,7 @@ class _Reader:
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
         is_passing = is_passing or (self.has_code and is_example(name)) or is_common_word(name, self.words)
+        is_passing = is_passing or (name.kind in ("phrase", "term", "quoted") and key in self.headings)
         if key in (self.topic.key, self.topic.bare_key) or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
@@ -450,7 +471,7 @@ class _Reader:
         if code and name.kind == "identifier":
             candidates.propose(name.text, kind, alias_of=code_key(code), reason=REFERENCE_REASON)
         else:
-            candidates.propose(name.text, kind, type=name.type)
+            candidates.propose(name.text, kind, type=shown_type(name, sentence.text, self.document.text))
         if name.kind == "link" and self.topic.key and not self.is_page:  # links between pages: `links.page_reader`
             statement = Statement(self.topic.name, name.text, "links_to")
             candidates.state(statement, weight=LINK_WEIGHT, description=sentence.text)

@@ -32,6 +32,8 @@ from weft.text.normalise import CJK
 Form: TypeAlias = Literal["text", "markdown", "code", "table", "conversation"]
 Role: TypeAlias = Literal["prose", "item", "heading", "cell"]
 
+OUTER_MARKS = ("strong", "label")
+"""Kinds of marks that may contain other marks and several names."""
 MAX_SENTENCE_CHARACTERS = 1000
 """Maximum length of a sentence; a longer one is cut between words."""
 MIN_WRAPPED_CHARACTERS = 60
@@ -57,9 +59,9 @@ _CJK = re.compile(f"[{CJK}]")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked-up part of a sentence: wikilink, code, bold text, or a term that a shortcode links."""
+    """A marked-up part of a sentence: wikilink, code, bold text, label of a link, or a term that a shortcode links."""
 
-    kind: Literal["link", "code", "strong", "term"]
+    kind: Literal["link", "code", "strong", "label", "term"]
     name: str
     """Target of a link, else the text itself."""
     start: int
@@ -72,7 +74,7 @@ class Sentence:
 
     text: str
     marks: tuple[Mark, ...] = ()
-    """Marks in order. Only `strong` may contain other marks."""
+    """Marks in order. Only those of `OUTER_MARKS` may contain other marks."""
     role: Role = "prose"
 
 
@@ -143,7 +145,7 @@ def sentences_of_spans(inline: Inline, spans: Sequence[Span]) -> Iterator[str]:
 
 def sentences_at(text: str, marks: Sequence[Mark], offsets: Iterable[int]) -> Iterator[str]:
     """Yield the sentence at each offset of a text, in ascending order; of a long one only the part near the offset."""
-    ends = [*_ends(text, [mark for mark in marks if mark.kind != "strong"]), len(text)]
+    ends = [*_ends(text, [mark for mark in marks if mark.kind not in OUTER_MARKS]), len(text)]
     for offset in offsets:
         at = min(bisect_right(ends, offset), len(ends) - 1)
         start = max(ends[at - 1] if at else 0, offset - MAX_SENTENCE_CHARACTERS)
@@ -238,6 +240,8 @@ def _to_marks(inline: Inline) -> tuple[str, list[Mark]]:
         match span.kind:
             case "strong":
                 marks.append(Mark("strong", inline.text[span.start : span.end], span.start, span.end))
+            case "link":
+                marks.append(Mark("label", inline.text[span.start : span.end], span.start, span.end))
             case "code" | "literal":
                 marks.append(Mark("code", span.target, span.start, span.end))
             case "term":
@@ -255,7 +259,7 @@ def _to_marks(inline: Inline) -> tuple[str, list[Mark]]:
 def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
     """Yield the sentences of a line, each with its marks."""
     at = start = 0
-    inner = [mark for mark in marks if mark.kind != "strong"]
+    inner = [mark for mark in marks if mark.kind not in OUTER_MARKS]
     for end in [*_ends(line, inner), len(line)]:
         for piece_start, piece_end in _pieces(line, start, end):
             while at < len(marks) and marks[at].start < piece_start:

@@ -63,6 +63,8 @@ class Anchor:
     """Explicit id as written, by which other pages may refer to it."""
     is_name: bool = False
     """True if the label is a name that the page defines, as `setting:DEBUG`."""
+    is_section: bool = False
+    """True if the part has a heading; a link to another one is a link to the page."""
 
 
 def find_anchors(text: str, *, suffix: str) -> list[Anchor]:
@@ -87,17 +89,19 @@ def _to_anchors(marks: Sequence[Mark], *, last: int) -> list[Anchor]:
     anchors: list[Anchor] = []
     for index, mark in enumerate(marks):
         start, end = mark.line, ends[index]
-        title = mark.title
-        if mark.level == POINT and not title and (heading := _heading_after(marks, index)) is not None:
-            start, end, title = marks[heading].line, ends[heading], marks[heading].title
+        title, is_section = mark.title, mark.level != POINT
+        if not (title or is_section) and (heading := _heading_after(marks, index)) is not None:
+            start, end, title, is_section = marks[heading].line, ends[heading], marks[heading].title, True
         if mark.title and mark.level != POINT:
             base = normal_anchor(title)
             slug = f"{base}{times[base]}" if times[base] else base
             times[base] += 1
             if base:
-                anchors.append(Anchor(slug, title, start, end))
+                anchors.append(Anchor(slug, title, start, end, is_section=True))
         if mark.id and normal_anchor(mark.id):
-            anchors.append(Anchor(normal_anchor(mark.id), title or mark.id, start, end, label=mark.id))
+            anchors.append(
+                Anchor(normal_anchor(mark.id), title or mark.id, start, end, label=mark.id, is_section=is_section)
+            )
     return anchors
 
 

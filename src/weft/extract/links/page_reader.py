@@ -320,13 +320,14 @@ def _propose_sections(
 
     starts = [chunk.start_line for chunk in chunks]
     for anchor in anchors:
-        key = section_key(page, anchor.id)
+        is_part = (anchor.is_section or anchor.is_name) and name_key(anchor.title) != name_key(title)
+        key = section_key(page, anchor.id) if is_part else page
         first, last = source_line(document, anchor.start), source_line(document, anchor.end)
         at = max(0, bisect_left(starts, first + 1) - 1)
         if chunks[at].end_line < first and at + 1 < len(chunks):  # the heading line is not part of a chunk
             at += 1
         name = f"{title} › {anchor.title}"[:200]
-        for index in range(at, len(chunks)):
+        for index in range(at, len(chunks)) if is_part else ():
             if chunks[index].start_line > last and index > at:
                 break
             if len(found[index].candidates) < MAX_CHUNK_SECTIONS:

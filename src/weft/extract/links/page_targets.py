@@ -24,11 +24,12 @@ _LABEL = "label:"
 
 
 def target_anchors(document: Document, headings: Sequence[Anchor]) -> Iterator[Anchor]:
-    """Yield the parts of a page that its labels and names stand for; a label above a heading stands for its section."""
+    """Yield the parts of a page that its labels and names stand for; a label above a heading is one of its section."""
     sections = {anchor.start: anchor for anchor in reversed(headings)}
     lines = document.text.split("\n")
     last = len(lines) - 1
     first_names: dict[tuple[int, str], str] = {}
+    ids: dict[str, dict[str, int]] = {}
     for link in document.links:
         if link.kind != TARGET or link.address.startswith("record:"):  # a number names the whole page
             continue
@@ -39,8 +40,18 @@ def target_anchors(document: Document, headings: Sequence[Anchor]) -> Iterator[A
         while at < last and not lines[at].strip():  # an empty line has the number of the line below
             at += 1
         if at in sections:
-            yield replace(sections[at], label=label, is_name=is_name)
+            yield replace(sections[at], label=label, is_name=is_name, is_section=link.label != "")
             continue
         id = normal_anchor(first_names.setdefault((at, link.label), label))
+        spellings = ids.setdefault(id, {})  # `flask.Request` and `flask.request` are two names
+        number = spellings.setdefault(link.label, len(spellings))
         if id:
-            yield Anchor(id, link.label or label, at, at, label=label, is_name=is_name)
+            yield Anchor(
+                f"{id}{number or ''}",
+                link.label or label,
+                at,
+                at,
+                label=label,
+                is_name=is_name,
+                is_section=link.label != "",
+            )

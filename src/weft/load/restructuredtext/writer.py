@@ -272,7 +272,7 @@ class _Writer:
         self._cursor = max(self._cursor, min(line - 1, len(self._source) - 1))
         kind = name.rpartition(":")[2]
         if name in ("currentmodule", "py:currentmodule"):
-            self._definitions.module = argument
+            self._definitions.module = "" if argument == "None" else argument
         elif name == "toctree":
             self._toctree(node)
         elif name == "include" or (name == "literalinclude" and argument.endswith(_FILES)):
