@@ -59,6 +59,27 @@ def test_entities_can_be_shown_renamed_merged_and_unmerged(graph):
     assert graph("check").out == "no problems found\n"
 
 
+def test_an_entity_is_deleted_and_restored_with_its_aliases(graph, tmp_path):
+    """Neither name nor relations are left, documents stay; the command that restores it is printed."""
+    (tmp_path / "docs" / "tide.md").write_text("# Tide Table\n\nThe Tide Table depends on the [[Auth Service]].\n")
+    graph("index", "docs", "-q")
+    graph("entity", "alias", "Tide Table", "ebb pages")
+    before = graph("entity", "show", "Tide Table", "--json").json
+    assert graph("entity", "delete", "ebb pages").err == (
+        "deleted Tide Table; undo: weft entity restore 'tide table'\n"
+    )
+    for name in ("Tide Table", "ebb pages"):
+        assert "no entity" in graph("entity", "show", name, expect=1).err
+    relations = graph("entity", "show", "Auth Service", "--json").json["relations"]
+    assert "Tide Table" not in {step["target"] for step in relations}
+    assert "Tide Table" in graph("query", "Tide Table", "--method", "keyword").out
+    assert graph("check").out == "no problems found\n"
+    assert "no deleted entity" in graph("entity", "restore", "Auth Service", expect=1).err
+    graph("entity", "restore", "ebb pages")
+    assert graph("entity", "show", "Tide Table", "--json").json == before
+    assert graph("check").out == "no problems found\n"
+
+
 def test_an_alias_is_shown_as_it_was_entered(graph):
     """The alias is not shown as its lookup key; unmerge deletes it."""
     assert graph("entity", "alias", "Login Flow", "  The LogIn-Pages ", "--json").json["aliases"] == ["The LogIn-Pages"]

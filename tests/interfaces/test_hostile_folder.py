@@ -51,6 +51,8 @@ OTHERS = {
     "entity merge": ["Note 0", "Note 1"],
     "entity unmerge": ["Note 0"],
     "entity alias": ["Note 0", "Nil"],
+    "entity delete": ["Note 0"],
+    "entity restore": ["Note 0"],
     "entity rename": ["Note 0", "Zero"],
     "neighbours": ["Note 0"],
     "path": ["Note 0", "Note 1"],

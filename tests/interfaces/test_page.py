@@ -379,6 +379,41 @@ def test_an_entity_has_a_page(page, server):
     page.wait_for_selector(".chunks .target")
 
 
+def test_an_entity_is_renamed_merged_and_deleted_and_each_is_undone(page, server):
+    """By the keyboard, after a question where others lose something; the way back is a button."""
+    with server.client() as client:
+        add(client, "# Vole Depot\n\nThe Vole Depot depends on the [[Session Store]].\n", "depot")
+        add(client, "# Vole Shed\n\nThe Vole Shed depends on the [[Session Store]].\n", "shed")
+    show(page, f"{server.url}/#/entity?name=Vole+Depot")
+
+    def edit(label, text):
+        page.get_by_text("Edit entity").focus()
+        page.keyboard.press("Enter")
+        page.get_by_label(label).fill(text)
+        page.keyboard.press("Enter")
+
+    def undo(text):
+        page.locator(".notice", has_text=text).wait_for()
+        page.get_by_role("button", name="Undo").click()
+        page.locator(".notice", has_text="Restored").wait_for()
+        return page.locator("h1").inner_text()
+
+    edit("New name", "Vole Yard")
+    page.locator("h1", has_text="Vole Yard").wait_for()
+    assert undo("Renamed Vole Depot to Vole Yard.") == "Vole Depot"
+    edit("Same as", "Vole Shed")
+    page.get_by_role("dialog", name="Merge “Vole Depot”").get_by_role("button", name="Merge").click()
+    page.locator("h1", has_text="Vole Shed").wait_for()
+    assert undo("Merged Vole Depot into Vole Shed.") == "Vole Depot"
+    edit("Same as", "nobody at all")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    page.get_by_role("alert").filter(has_text="No entity").wait_for()
+    page.get_by_role("button", name="Delete entity").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.locator("h1", has_text="Entities").wait_for()
+    assert undo("Deleted Vole Depot.") == "Vole Depot"
+
+
 def test_files_are_uploaded_with_progress(page, server):
     """A job runs, its events are followed, and the document is there."""
     page.goto(f"{server.url}/#/documents")

@@ -37,6 +37,7 @@ BOUNDED = {
     ("POST", "/facts/recall"): SET,
     ("GET", "/stats"): FEW,
     ("GET", "/key"): FEW,
+    ("POST", "/graph/edits"): FEW,
     ("POST", "/keys"): ASKED,
     ("DELETE", "/keys/{id}"): ASKED,
 }

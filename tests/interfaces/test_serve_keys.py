@@ -98,6 +98,7 @@ ADMIN = {
     ("GET", "/keys"): ("/keys", {}),
     ("POST", "/keys"): ("/keys", {"json": {"name": "new"}}),
     ("DELETE", "/keys/{id}"): ("/keys/0123456789ab", {}),
+    ("POST", "/graph/edits"): ("/graph/edits", {"json": {"kind": "delete", "name": "x"}}),
 }
 """Requests of each route that needs an admin key."""
 

@@ -22,7 +22,7 @@ TEXT = st.lists(
 TEXTS = st.lists(TEXT.map(" ".join), max_size=3)
 WRITE = st.tuples(st.sampled_from(["Paris", "Auth Service", "Doc One", "Ledger"]), st.one_of(st.none(), TEXTS))
 EDIT = st.tuples(
-    st.sampled_from(["merge", "unmerge", "alias", "rename"]),
+    st.sampled_from(["merge", "unmerge", "alias", "rename", "delete"]),
     st.sampled_from(KEYS),
     st.sampled_from(KEYS),
     st.booleans(),

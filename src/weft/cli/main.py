@@ -26,7 +26,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "related": ("weft.cli.search.related:related", "List the documents related to a document or a chunk."),
     },
     "Graph": {
-        "entity": ("weft.cli.graph.entities:entity", "List, show, merge and rename entities."),
+        "entity": ("weft.cli.graph.entities:entity", "List, show, merge, rename and delete entities."),
         "neighbours": ("weft.cli.graph.entities:neighbours", "List the entities related to an entity."),
         "path": ("weft.cli.graph.entities:path", "Print the best path between two entities."),
         "import": ("weft.cli.graph.exchange:import_file", "Import a graph or a memory file."),

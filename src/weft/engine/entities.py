@@ -1,4 +1,4 @@
-"""Entities of a namespace: show, neighbours, overview, path, similar, merge, alias, rename."""
+"""Entities of a namespace: show, neighbours, overview, path, similar, merge, alias, rename, delete."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import islice
 
 from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
+from weft.extract.links.page_keys import is_page_key
 from weft.extract.names import name_key
 from weft.extract.statements import inverse
 from weft.graph.expand import Neighbour, neighbourhood
@@ -196,6 +197,32 @@ class Entities:
                 self._store.graph.write_edit("rename", owner, value, undo=True)
         self._store.graph.write_edit("rename", entity.key, to)
         return self.get(entity.id)
+
+    def delete(self, name: str) -> Entity:
+        """
+        Delete an entity with its aliases and relations; `restore` undoes this. Return the deleted entity.
+
+        Documents and facts stay as they are; entities of pages and sections go with their document only.
+        """
+        entity = self._documented(name)
+        if is_page_key(entity.key):
+            hint = "run weft delete SOURCE to delete the document"
+            raise InputError(f"{entity.name!r} is a page or section of a document", hint=hint)
+        for key in [*(key for key in map(name_key, entity.aliases) if key != entity.key), entity.key]:
+            self._store.graph.write_edit("delete", key, entity.key)
+        return entity
+
+    def restore(self, name: str) -> Entity:
+        """Undo `delete`, by any name of the entity. Return the entity."""
+        graph, key = self._store.graph, name_key(name)
+        deleted = [(owner, value) for kind, owner, value in graph.edits() if kind == "delete"]
+        heads = {value for owner, value in deleted if key in (owner, value) or name in (owner, value)}
+        if not heads:
+            raise NotFound(f"no deleted entity {name[:80]!r}", hint="pass a name of an entity that was deleted")
+        for owner, value in deleted:
+            if value in heads:
+                graph.write_edit("delete", owner, value, undo=True)
+        return self.get(min(heads))
 
     def similar(self, *, limit: int = 20, on_step: Callable[[int], object] | None = None) -> list[Similar]:
         """

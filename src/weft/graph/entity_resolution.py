@@ -9,6 +9,7 @@ Entity resolution: decides for each name if it is an entity, an alias of one, or
 | `kg` | alias of `knowledge graph`, never a main name | | same as `knowledge graph` |
 | `kg` | the same | unmerge `kg`, `knowledge graph` | a separate entity |
 | `k8s` | | merge into `kubernetes` | same as `kubernetes` |
+| `page` | a title | delete `page` | no entity |
 | `code:run` | alias of `code:app.run` | | same as `code:app.run` |
 | `code:run` | alias of `code:app.run` and of `code:job.run` | | no entity: the short name is ambiguous |
 | `code:app.run` | the same, but `app` exports `app.core.run` by name | | same as `code:app.core.run` |
@@ -25,7 +26,7 @@ from typing import Literal, TypeAlias
 
 from weft.records import CODE_PREFIX, EXPORT_REASON, STRONG_KINDS, Candidate
 
-EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
+EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename", "delete"]
 
 KIND_RANKS = {
     "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
@@ -99,6 +100,8 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Re
     if not edits and not votes.strong and not votes.several:  # nearly all keys
         return ABSENT
     own_edits = [(kind, value) for kind, owner, value in edits if owner == key]
+    if any(kind == "delete" for kind, _ in own_edits):
+        return ABSENT
     merge_targets = [value for kind, value in own_edits if kind in ("merge", "alias") and value != key]
     pointed_at = any(kind in ("merge", "alias") and value == key for kind, _, value in edits)
     strong = votes.strong or bool(merge_targets) or pointed_at

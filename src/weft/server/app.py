@@ -20,7 +20,20 @@ from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.request_limits import RequestLimits
-from weft.server.routes import answers, documents, editor, erasure, facts, graph, jobs, keys, query, system, timeline
+from weft.server.routes import (
+    answers,
+    documents,
+    editor,
+    edits,
+    erasure,
+    facts,
+    graph,
+    jobs,
+    keys,
+    query,
+    system,
+    timeline,
+)
 from weft.server.state import ServerState
 from weft.server.threads import Threads
 
@@ -31,6 +44,7 @@ ROUTERS = (
     documents.router,
     editor.router,
     graph.router,
+    edits.router,
     facts.router,
     erasure.router,
     jobs.router,

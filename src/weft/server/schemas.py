@@ -507,6 +507,8 @@ class KeyOut(BaseModel):
     namespaces: list[str]
     can_open: bool
     """True if `/documents/{id}/open` opens documents in an editor."""
+    can_edit: bool
+    """True if `/graph/edits` is allowed."""
 
 
 class Opened(BaseModel):

@@ -166,7 +166,7 @@ class GraphWriter(Protocol):
         """Add vectors of names, by chunk id and key; names that no longer exist are skipped."""
 
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
-        """Merge, unmerge, alias or rename an entity by its key; `undo` removes the edit."""
+        """Merge, unmerge, alias, rename or delete an entity by its key; `undo` removes the edit."""
 
 
 class Graph(GraphReader, GraphWriter, Protocol):

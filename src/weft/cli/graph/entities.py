@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.group()
 @common_options
 def entity() -> None:
-    """List, show, merge and rename entities."""
+    """List, show, merge, rename and delete entities."""
 
 
 @verb("list")
@@ -118,6 +118,28 @@ def rename(session: Session, name: str, to: str) -> None:
     """Change the displayed name of the entity NAME."""
     with session.open() as engine:
         _report(session, engine.entities.rename(name, to))
+
+
+@verb()
+@click.argument("name")
+def delete(session: Session, name: str) -> None:
+    """Delete the entity NAME with its relations. Documents are kept."""
+    from weft.context.serialise import entity_to_dict
+
+    with session.open() as engine:
+        found = engine.entities.delete(name)
+    if session.as_json:
+        print_json(entity_to_dict(found))
+    elif session.verbosity >= 0:
+        say(one_line(f"deleted {found.name}; undo: weft entity restore {shlex.quote(found.key)}"), err=True)
+
+
+@verb()
+@click.argument("name")
+def restore(session: Session, name: str) -> None:
+    """Restore the deleted entity NAME."""
+    with session.open() as engine:
+        _report(session, engine.entities.restore(name))
 
 
 @verb(takes_several=True)
@@ -228,5 +250,5 @@ def _report(session: Session, found: Entity) -> None:
         say(one_line(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks"), err=True)
 
 
-for command in (list_entities, show, similar, merge, unmerge, alias, rename):
+for command in (list_entities, show, similar, merge, unmerge, alias, rename, delete, restore):
     entity.add_command(command)

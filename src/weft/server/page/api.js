@@ -79,6 +79,7 @@ export const ask = (query, { gate, signal, fields = {}, facts = true } = {}) =>
   post("query", { query, facts, ...fields, ...(gate === false ? { gate } : {}) }, { signal });
 export const topEntities = (limit) => get("graph/entities", { limit });
 export const entity = (name, limit) => get("graph/entity", { name, limit });
+export const editEntity = (edit) => post("graph/edits", edit);
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
 export const overview = () => get("graph/overview");
 export const path = (source, target) => get("graph/path", { source, target });

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { digits, el, link, plural, replace, short, words } from "./dom.js";
+import { entityEdits, lastEdit } from "./entity_edits.js";
 import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
 import { marked, matcher } from "./markdown/highlight.js";
@@ -19,6 +20,7 @@ export async function showEntities(main) {
   replace(
     main,
     el("h1", {}, "Entities"),
+    lastEdit(),
     el("p", { class: "lead" }, "Entities found in the documents, most mentioned first."),
     lookUp(),
     el(
@@ -72,6 +74,7 @@ function lookUp() {
 export async function showEntity(main, params) {
   const name = params.get("name") ?? "";
   const { entity, relations, mentions } = await api.entity(name, MAX_RELATIONS);
+  const [notice, edits] = await entityEdits(entity);
   document.title = `${entity.name} · Weft`;
   const graph = new Graph();
   const facts = el("div");
@@ -91,6 +94,7 @@ export async function showEntity(main, params) {
           entity.type ? el("span", { class: "tag" }, entity.type) : null,
         ),
         el("h1", {}, entity.name),
+        notice,
         entity.aliases.length
           ? el(
               "p",
@@ -112,6 +116,7 @@ export async function showEntity(main, params) {
         relationTable(relations),
         mentionList(mentions, entity.chunks, [entity.name, ...entity.aliases]),
         facts,
+        edits,
       ),
       side,
     ),

@@ -14,6 +14,7 @@ from weft.server.auth import Reader, get_state
 from weft.server.errors import Refused, documented
 from weft.server.paging import Limit
 from weft.server.routes.editor import can_open
+from weft.server.routes.edits import can_edit
 from weft.server.schemas import BrokenLinks, Health, KeyOut, Ready, StatsOut
 from weft.text.ids import document_id
 
@@ -61,6 +62,7 @@ async def own_key(caller: Reader) -> dict[str, Any]:
         "namespace": caller.namespace,
         "namespaces": list(key.namespaces) if key else [caller.namespace],
         "can_open": can_open(caller),
+        "can_edit": can_edit(caller),
     }
 
 

@@ -209,7 +209,7 @@ CREATE TABLE weft.entity_vector (
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE weft.edit (
     namespace text COLLATE "C" NOT NULL,
-    kind text COLLATE "C" NOT NULL,        -- merge, unmerge, alias, rename
+    kind text COLLATE "C" NOT NULL,        -- merge, unmerge, alias, rename, delete
     key text COLLATE "C" NOT NULL,
     value text COLLATE "C" NOT NULL,
     PRIMARY KEY (namespace, kind, key, value)

@@ -239,7 +239,7 @@ CREATE INDEX entity_vector_by_chunk ON entity_vector (chunk);
 -- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE edit (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
-    kind TEXT NOT NULL,                    -- merge, unmerge, alias, rename
+    kind TEXT NOT NULL,                    -- merge, unmerge, alias, rename, delete
     key TEXT NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (namespace, kind, key, value)
