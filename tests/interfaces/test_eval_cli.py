@@ -31,21 +31,6 @@ def test_eval_prints_the_promised_keys(weft, tmp_path):
     assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
 
 
-def test_the_deprecated_top_k_warns_and_changes_nothing(weft, tmp_path):
-    """Both spellings are accepted in this version; the help does not list them."""
-    write_set(tmp_path / "tiny", ["apple", "pear", "plum"], asked="pear")
-    plain = weft("eval", "tiny", "--json")
-    for option in ("-n", "--top-k"):
-        ran = weft("eval", "tiny", "--json", option, "1")
-
-        assert "warning: --top-k is deprecated and has no effect" in ran.err
-        assert {name: ran.json[name] for name in ran.json if name.startswith(("recall", "ndcg"))} == {
-            name: plain.json[name] for name in plain.json if name.startswith(("recall", "ndcg"))
-        }
-    assert "warning" not in plain.err
-    assert "--top-k" not in weft("eval", "--help").out
-
-
 def test_a_folder_without_a_corpus_is_no_set(weft, tmp_path):
     """The error names what is missing."""
     (tmp_path / "notes").mkdir()

@@ -1,7 +1,7 @@
 """
 Smoke test of a built wheel in a fresh virtual environment: one call of every interface.
 
-    python tests/packaging/smoke.py dist/weft_search-0.2.0-py3-none-any.whl
+    python tests/packaging/smoke.py dist/weft_search-0.3.0-py3-none-any.whl
 
 The packages come from the package index that pip is configured for. Nothing of the source tree is used.
 """

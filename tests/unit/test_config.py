@@ -1,5 +1,7 @@
 """Sources and valid values of settings."""
 
+import re
+
 import pytest
 from platformdirs import user_config_path
 
@@ -141,7 +143,7 @@ def test_a_named_file_replaces_the_search(read, tmp_path):
         ("[graph]\nmax_named = 0\n", "invalid graph.max_named: 0", "at least 1"),
         ("[graph]\ncitation_depth = 4\n", "invalid graph.citation_depth: 4", "from 1 to 3"),
         ("[memory]\nanchors = 0\n", "invalid memory.anchors: 0", "at least 1"),
-        ("[memory]\nfile_weight = -1\n", "invalid entry of memory.source_weights: 'file=-1'", "at least 0"),
+        ("[memory]\nsource_weights = ['file=-1']\n", "invalid entry of memory.source_weights: 'file=-1'", "at least 0"),
         ("[memory]\nsource_weights = ['file']\n", "invalid entry of memory.source_weights: 'file'", "source=number"),
         ("[memory]\nusage_weight = inf\n", "invalid memory.usage_weight: inf", "at least 0"),
         ("[memory]\nweekly_decay = 1.1\n", "invalid memory.weekly_decay: 1.1", "from 0 to 1"),
@@ -361,18 +363,6 @@ def test_a_constant_in_a_file_or_in_the_environment_is_ignored_with_a_warning(tm
             read_settings({key: value}, environment={})
 
 
-def test_the_former_weights_of_sources_are_entries_of_one_setting(tmp_path, caplog):
-    """Each old setting still counts, with a warning; sources that are not set keep their default."""
-    file = tmp_path / "weft.toml"
-    file.write_text("[memory]\nfile_weight = 3\n")
-
-    settings = read_settings(file=file, environment={"WEFT_MEMORY_OTHER_WEIGHT": "0.5"})
-
-    assert settings.memory.source_weights == ("file=3", "other=0.5")
-    assert [settings.memory.weight_of(source) for source in ("file", "mail", "user_edit")] == [3.0, 0.5, 2.0]
-    assert "set memory.source_weights = ['file=3']" in caplog.text and "memory.other_weight" in caplog.text
-
-
 def test_alpha_and_beta_are_the_weights_of_text_and_graph():
     """Both spellings of the original design are accepted."""
     flags = {"graph.fusion": "weighted", "graph.alpha": 0.6}
@@ -381,15 +371,15 @@ def test_alpha_and_beta_are_the_weights_of_text_and_graph():
     assert settings.graph.weights == (0.6, 0.4)
 
 
-@pytest.mark.parametrize("given, rank", [("true", "relevance"), ("false", "score")])
-def test_a_replaced_switch_is_accepted_with_a_warning(caplog, given, rank):
-    """`memory.by_words` became `memory.rank`."""
-    settings = read_settings(environment={"WEFT_MEMORY_BY_WORDS": given})
-
-    assert settings.memory.rank == rank
-    assert f"use memory.rank = {rank!r}" in caplog.text
-    with pytest.raises(ConfigError, match=r"memory\.by_words"):
-        read_settings({"memory.by_words": "perhaps"}, environment={})
+def test_a_removed_setting_is_refused_with_the_one_that_replaces_it(tmp_path):
+    """From a file, from the environment and as a flag."""
+    file = tmp_path / "weft.toml"
+    file.write_text("[memory]\nfile_weight = 3\n")
+    removed = ({"file": file}, r"source_weights"), ({"environment": {"WEFT_MEMORY_BY_WORDS": "true"}}, r"memory\.rank")
+    for given, hint in removed:
+        with pytest.raises(ConfigError, match=r"removed in 0\.3\.0") as refused:
+            read_settings(**{"environment": {}, **given})
+        assert re.search(hint, refused.value.hint)
 
 
 def test_there_are_few_settings():

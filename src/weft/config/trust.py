@@ -39,7 +39,7 @@ HARMLESS = frozenset(
     "graph.confidence graph.min_confidence graph.min_similarity graph.min_graph_score graph.rel_types "
     "graph.max_hops graph.citation_depth "  # at most 3 anyway
     "context.format context.include_relationships "
-    "memory.incoming memory.rank memory.by_words".split()
+    "memory.incoming memory.rank".split()
 )
 """
 Settings that an untrusted file may set to any value.

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from weft.evaluate.retrieval import Stage
 
 
-def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
-    if value is not None:
-        say("--top-k is deprecated and has no effect: the measures use 20 documents", label="warning: ", err=True)
-
-
 @verb("eval")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
@@ -40,7 +35,6 @@ def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -
     type=click.Path(path_type=Path, dir_okay=False),
     help="With --all: Markdown page (default: [docs/]quality.md).",
 )
-@click.option("-n", "--top-k", type=click.IntRange(1), hidden=True, expose_value=False, callback=_warn_top_k)
 @click.option("--limit", type=click.IntRange(1), help="Maximum number of questions.")
 @click.option("--graph/--no-graph", default=None, help="Build the graph (default), or skip it and the graph methods.")
 @click.option("--citations/--no-citations", default=None, help="Load citations.jsonl of the corpus (default).")
