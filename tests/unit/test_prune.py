@@ -2,16 +2,18 @@
 
 import gzip
 import os
+import shutil
 
 import pytest
 from making import adopt, fill
 from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
+from weft.context.serialise import result_to_dict
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.prune import find_orphans, has_scheme, is_below, iter_documents
-from weft.records import Filter, Skipped
+from weft.records import Document, Filter, Skipped
 from weft.testing import FakeEmbedder
 
 
@@ -367,3 +369,34 @@ def test_all_pages_are_read(store):
 
     assert found == ["docs/a", "docs/sub/b", "docs/sub/c#1"]
     assert list(iter_documents(store, Filter(source_prefix="none"), page=2)) == []
+
+
+def lost(result):
+    return {piece.document.source for piece in result.evidence if piece.document.is_lost}
+
+
+def test_an_answer_marks_documents_whose_file_is_gone(engine, write, tmp_path):
+    """Deleted and moved files; texts, addresses and records of files that exist are not. The formats all say it."""
+    write(docs__a_md="# A\n\nalpha vole", docs__b_md="# B\n\nalpha shrew", docs__z_md="# Z\n\nzulu")
+    write(rows_jsonl='{"id": "1", "text": "alpha bat"}\n')
+    engine.index(tmp_path / "docs", tmp_path / "rows.jsonl")
+    for source in ("text:c", "https://example.test/d"):
+        engine.add([Document(source=source, title=source, text="alpha mole")])
+    assert lost(engine.query("alpha")) == set()
+    (tmp_path / "docs" / "a.md").rename(tmp_path / "docs" / "moved.md")
+    result = engine.query("alpha", gate=False)
+
+    assert len(result.evidence) == 6 and lost(result) == {"docs/a.md"}
+    found = {item["document"]["source"]: item["document"] for item in result_to_dict(result)["results"]}
+    assert [source for source, document in found.items() if "lost" in document] == ["docs/a.md"]
+    assert "Source: docs/a.md:3 (file not found)\n" in engine.context(result).text
+
+
+def test_a_store_that_was_copied_without_its_files_marks_nothing(engine, write, tmp_path):
+    """Else every citation would be marked where no file is expected."""
+    write(docs__a_md="alpha vole", docs__b_md="beta", docs__c_md="gamma")
+    engine.index(tmp_path / "docs")
+    (tmp_path / "docs" / "a.md").unlink()
+    assert lost(engine.query("alpha", gate=False)) == {"docs/a.md"}
+    shutil.rmtree(tmp_path / "docs")
+    assert lost(engine.query("alpha", gate=False)) == set()

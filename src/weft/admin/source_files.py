@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft.engine.paths import get_document, split_citation, typed_source
 from weft.errors import InputError, NotFound
-from weft.index.prune import files_of, has_scheme
+from weft.index.prune import find_file_on_disk, has_scheme
 from weft.records import DocumentInfo
 from weft.store.base import StoreReader
 
@@ -38,13 +38,6 @@ def find_source_file(name: str, *, store: StoreReader, base: Path | None) -> Sou
         )
     is_whole = document.unit == "line" and path.as_posix().endswith(document.source)
     return SourceFile(path=path, line=line if is_whole else None)
-
-
-def find_file_on_disk(source: str, *, base: Path | None) -> Path | None:
-    """Return the absolute path of the file of a document, or of one of its records; None if there is none."""
-    from weft.load.folder import path_of
-
-    return next((path for file in files_of(source) if (path := path_of(file, base=base)).is_file()), None)
 
 
 def _find_document(name: str, *, store: StoreReader, base: Path | None) -> tuple[DocumentInfo, int | None]:

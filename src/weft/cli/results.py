@@ -147,7 +147,8 @@ def _print_evidence(
     is_connected: bool = False,
 ) -> None:
     where = " › ".join((piece.document.title, *piece.chunk.heading))
-    out.print(f"\n[bold]{rank}. {escape(where)}[/]  [cyan]{escape(piece.citation)}[/]  [dim]{piece.score:.3f}[/]")
+    lost = "  [yellow]file not found[/]" if piece.document.is_lost else ""
+    out.print(f"\n[bold]{rank}. {escape(where)}[/]  [cyan]{escape(piece.citation)}[/]{lost}  [dim]{piece.score:.3f}[/]")
     text = piece.chunk.text if full else shorten(piece.chunk.text, wanted=wanted)
     width = min(out.width, 100) - 4
     for line in text.split("\n"):

@@ -188,7 +188,8 @@ def _build_body(
 
 
 def _part(piece: Evidence, *, include_source: bool, text: str | None = None, is_connected: bool = False) -> str:
-    source = f"Source: {_LINE_ENDS.sub(' ', piece.citation)}\n" if include_source else ""
+    lost = " (file not found)" if piece.document.is_lost else ""
+    source = f"Source: {_LINE_ENDS.sub(' ', piece.citation)}{lost}\n" if include_source else ""
     where = quoted(" › ".join(flat(part) for part in (piece.document.title, *piece.chunk.heading) if part))
     body = quoted(piece.chunk.text if text is None else text)
     link = _connection(piece) if is_connected else ""

@@ -230,6 +230,7 @@ def document_to_dict(document: DocumentInfo) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "chunks": document.chunk_count,
         **({"namespace": document.namespace} if document.namespace else {}),
+        **({"lost": True} if document.is_lost else {}),
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from weft.config import ContextFormat, Method, SearchOptions, Settings
+from weft.config import ContextFormat, Method, SearchOptions, Settings, is_server
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
@@ -44,7 +44,7 @@ from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
 from weft.errors import InputError, WeftError
 from weft.index.progress import EmbeddingProgress, Step
-from weft.index.prune import iter_documents
+from weft.index.prune import iter_documents, mark_lost
 from weft.masking.masked_documents import mask_documents
 from weft.models.base import Embedder, Reranker
 from weft.records import (
@@ -347,6 +347,8 @@ class Engine:
         names = self._federation.namespaces if self._federation else ()
         note = self.namespace_note() if self._lists_namespaces and (names or not result.evidence) else ""
         notes = (*(result.notes if result.evidence else ()), note) if note else result.notes
+        if len(self._scope.databases) == 1 and not is_server(self.settings.store.db):  # else on another machine
+            result = mark_lost(result, store=store, base=self.base)
         return replace(result, namespaces=names, notes=notes)
 
     def ask(self, text: str, *, write: bool | None = None, to: AnswerListener = SILENT, **options: Any) -> Answer:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from weft.records import DocumentInfo, Filter, Skipped
+from weft.records import DocumentInfo, Evidence, Filter, Result, Skipped
 from weft.store.base import Store, StoreReader
+from weft.system.source_paths import path_of
 from weft.text.searchable_metadata import IMPORT
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
@@ -52,6 +56,48 @@ def find_orphans(
             if not any(file not in read and on_disk(file) for file in files_of(source)):
                 orphans[document.id] = document
     return list(orphans.values())
+
+
+def mark_lost(result: Result, *, store: StoreReader, base: Path) -> Result:
+    """
+    Return a result whose documents say if their file no longer exists.
+
+    Only sources that are paths are looked for. If no file of the answer exists, and neither the first nor the last one
+    of the namespace, nothing is marked: the store was copied without its files.
+    """
+    pieces = (*result.evidence, *result.connected)
+    sources = {piece.document.source for piece in pieces if IMPORT not in piece.document.metadata}
+    files = {source: find_file_on_disk(source, base=base) for source in sources if not has_scheme(source)}
+    lost = {source for source, path in files.items() if path is None}
+    if not lost or (len(lost) == len(files) and not _is_beside_files(store, base=base)):
+        return result
+
+    def marked(found: Iterable[Evidence]) -> tuple[Evidence, ...]:
+        return tuple(
+            replace(piece, document=replace(piece.document, is_lost=piece.document.source in lost)) for piece in found
+        )
+
+    return replace(result, evidence=marked(result.evidence), connected=marked(result.connected))
+
+
+def find_file_on_disk(source: str, *, base: Path | None) -> Path | None:
+    """Return the absolute path of the file of a document, or of one of its records; None if there is none."""
+    return next((path for file in files_of(source) if _is_file(path := path_of(file, base=base))), None)
+
+
+def _is_file(path: Path) -> bool:
+    """Return True for an existing file, or if this cannot be determined."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: NUL in the name
+        return False
+    except OSError:
+        return True
+
+
+def _is_beside_files(store: StoreReader, *, base: Path) -> bool:
+    ends = store.source_range("") or ()
+    return any(not has_scheme(source) and find_file_on_disk(source, base=base) for source in ends)
 
 
 def files_of(source: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,15 +16,13 @@ from weft.load.file_types import is_binary, is_line_based
 from weft.load.formats.beir import find_corpus
 from weft.load.gitignore import IgnoreRules, find_rules_above, parse_setting
 from weft.records import Skipped
+from weft.system.source_paths import path_of
 
 SKIPPED_NAMES = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 STORE_SUFFIXES = (".db", ".db-wal", ".db-shm")
 """Files of SQLite stores."""
 INDEX_SUFFIX = ".db.index"
 """End of the folder beside a store that contains its read indexes."""
-
-_ESCAPE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
-"""Escape that `safe_text` writes for an undecodable byte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +61,6 @@ def source_of(path: Path, *, base: Path | None) -> str:
     """Return the source of a file or folder, which need not exist."""
     resolved = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     return name_source(resolved, base=base.resolve() if base else None)
-
-
-def path_of(source: str, *, base: Path | None) -> Path:
-    """Return the absolute path of a source that is a file, which need not exist."""
-    folder = (base or Path()).absolute()
-    unescaped = folder / _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
-    return unescaped if os.path.lexists(unescaped) else folder / source
 
 
 def is_on_disk(source: str, *, base: Path | None) -> bool:

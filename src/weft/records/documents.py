@@ -128,3 +128,5 @@ class DocumentInfo:
     chunk_count: int = 0
     namespace: str = ""
     """Namespace of the document, if several were searched together; else empty."""
+    is_lost: bool = False
+    """True if its file no longer exists. Only answers to questions look for it."""

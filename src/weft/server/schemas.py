@@ -234,6 +234,7 @@ class DocumentOut(BaseModel):
     metadata: dict[str, Any]
     chunks: int
     namespace: str | None = Field(None, description="Its namespace, if several were searched.")
+    lost: bool = Field(False, description="True if its file no longer exists; set in answers to questions.")
 
 
 class ChunkOut(BaseModel):

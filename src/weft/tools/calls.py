@@ -397,6 +397,7 @@ def _result_to_dict(result: Mapping[str, Any], *, snippet: int) -> dict[str, Any
         "endLine": chunk["end_line"],
         "source": result["source"],
         **({"neighbourOf": result["neighbour_of"]} if "neighbour_of" in result else {}),
+        **({"lost": True} if "lost" in document else {}),
     }
 
 

@@ -117,6 +117,7 @@ function card(result, answer) {
           chunk.heading.map((part) => el("span", { class: "crumb" }, ...marked(part.replaceAll("`", ""), pattern))),
         ),
         link("document", place, { class: "citation", title: result.citation }, short(result.citation)),
+        source.lost ? el("span", { class: "lost" }, "file not found") : null,
       ),
       el(
         "span",
