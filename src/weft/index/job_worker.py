@@ -15,7 +15,7 @@ from weft.index.batch_writer import count_texts, group_size, is_full, make_batch
 from weft.index.embedding_cost import Meter
 from weft.index.job_queue import Components, read_payload
 from weft.index.note_facts import FactReader
-from weft.index.plan import Draft, Plan, Prepared, compare, make_plan
+from weft.index.plan import Plan, Prepared, compare, described, make_plan
 from weft.index.progress import Step
 from weft.index.run import extract_group
 from weft.load.file_reader import LoadError
@@ -205,8 +205,9 @@ class Worker:
         components = self._components
         if self._prepare:
             prepared = self._prepare(job)
-            _check_hash(job, prepared.info if isinstance(prepared, Draft) else prepared.document)
-            compared = compare(prepared, store=self._store)
+            _check_hash(job, described(prepared))
+            known = self._store.documents([described(prepared).id])
+            compared = compare(prepared, known[0] if known else None, store=self._store)
             if compared is None:
                 return None
             return extract_group([compared], components.extractor, self._fact_reader)[0]

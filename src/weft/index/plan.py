@@ -115,8 +115,8 @@ def make_draft(
     """Return the chunks of a document and the texts to embed; None if the stored document is the same."""
     facts = fact_reader(document, ()) if fact_reader else ()
     info = describe_document(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
-    known = store.documents([info.id])
-    if known and known[0].content_hash == info.content_hash:
+    known = next(iter(store.documents([info.id])), None)
+    if known and known.content_hash == info.content_hash:
         return None
     draft = split_document(document, info, options=options, facts=facts)
     return _without_stored(draft, info.id, store=store) if known else draft
@@ -173,13 +173,17 @@ def prepare(
     return draft if extractor_name else finish_plan(draft, extract(draft, extractor), fact_reader=fact_reader)
 
 
-def compare(prepared: P, *, store: Store) -> P | None:
-    """Return a prepared document without the texts of stored chunks; None if the stored document is the same."""
-    info = prepared.info if isinstance(prepared, Draft) else prepared.document
-    known = store.documents([info.id])
-    if known and known[0].content_hash == info.content_hash:
+def compare(prepared: P, known: DocumentInfo | None, *, store: Store) -> P | None:
+    """Return a prepared document without the texts of chunks that its `known` form has; None if it is the same."""
+    info = described(prepared)
+    if known and known.content_hash == info.content_hash:
         return None
     return _without_stored(prepared, info.id, store=store) if known else prepared
+
+
+def described(prepared: Prepared) -> DocumentInfo:
+    """Return the stored form of a prepared document."""
+    return prepared.info if isinstance(prepared, Draft) else prepared.document
 
 
 def _without_stored(prepared: P, document_id: str, *, store: Store) -> P:

@@ -22,7 +22,7 @@ from weft.errors import BoundReached
 from weft.index.batch_writer import BatchWriter, collect_texts, group_size, is_full
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.note_facts import FactReader
-from weft.index.plan import Draft, Plan, Prepared, compare, extract, finish_plan, make_draft
+from weft.index.plan import Draft, Plan, Prepared, compare, described, extract, finish_plan, make_draft
 from weft.index.progress import EmbeddingProgress, ReceiptBuilder, Step
 from weft.index.reembed import find_new_fact_entities, find_new_fact_texts, preview_facts, preview_texts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
@@ -35,6 +35,9 @@ Chunks, or documents, of the first two groups of a run.
 
 The first document is searchable when it is embedded and the second group is planned, before a whole group would be.
 """
+
+COMPARED_TOGETHER = 16
+"""Prepared documents whose stored forms are read at once. The first ones wait for the others."""
 
 Item = TypeVar("Item", bound=Document | Prepared)
 Made = TypeVar("Made", bound=Prepared)
@@ -61,8 +64,14 @@ def index_documents(
     counts = ReceiptBuilder(on_step=on_step, on_texts=on_texts)
     make = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
 
-    def draft(item: Document | Prepared) -> Prepared | None:
-        return make(item) if isinstance(item, Document) else compare(item, store=store)
+    def draft(*items: Document | Prepared) -> Iterator[Prepared | None]:
+        ids = [described(item).id for item in items if not isinstance(item, Document)]
+        known = {info.id: info for info in store.documents(ids)} if ids else {}
+        for item in items:
+            if isinstance(item, Document):
+                yield make(item)
+            else:
+                yield compare(item, known.get(described(item).id), store=store)
 
     with _stop_at_limit(counts), BatchWriter(store, embedder, counts=counts) as writer:
         for drafts in _group_drafts(items, draft=draft, counts=counts, size=group_size(embedder), flush=writer.flush):
@@ -94,7 +103,11 @@ def preview_documents(
     if isinstance(extractor, BatchExtractor):
         extractor = extractor.offline(sample=sample)
     counts, known, sentences = ReceiptBuilder(), set[str](), dict[str, str]()
-    draft = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
+    make = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
+
+    def draft(*items: Document) -> Iterator[Draft | None]:
+        return map(make, items)
+
     for drafts in _group_drafts(items, draft=draft, counts=counts, size=group_size(embedding.embedder)):
         plans = extract_group(drafts, extractor, fact_reader)
         for plan in plans:
@@ -117,7 +130,7 @@ def preview_documents(
 def _group_drafts(
     items: Iterable[Item | Skipped],
     *,
-    draft: Callable[[Item], Made | None],
+    draft: Callable[..., Iterator[Made | None]],
     counts: ReceiptBuilder,
     size: int,
     flush: Callable[[str], None] = lambda source: None,
@@ -131,22 +144,38 @@ def _group_drafts(
     group: list[Made] = []
     limits = chain((min(size, first) for first in FIRST_GROUPS_CHUNKS), repeat(size))
     limit = next(limits)
-    for item in counts.iter_documents(items):
-        source = item.source if isinstance(item, Document) else item.document.source
-        if any(source == known.document.source for known in group):
+    for together in _read_ahead(counts.iter_documents(items)):
+        if not together.keys().isdisjoint(made.document.source for made in group):
             yield group
             group = []
-        flush(source)
-        made = draft(item)
-        if made is None:
-            counts.add_document(source, "unchanged")
-            continue
-        group.append(made)
-        if is_full(group, size=limit):
-            yield group
-            group, limit = [], next(limits)
+        for source in together:
+            flush(source)
+        for source, made in zip(together, draft(*together.values()), strict=True):
+            if made is None:
+                counts.add_document(source, "unchanged")
+                continue
+            group.append(made)
+            if is_full(group, size=limit):
+                yield group
+                group, limit = [], next(limits)
     if group:
         yield group
+
+
+def _read_ahead(items: Iterable[Item]) -> Iterator[dict[str, Item]]:
+    """Yield prepared documents together, each source once, and others one by one."""
+    together: dict[str, Item] = {}
+    for item in items:
+        source = item.source if isinstance(item, Document) else item.document.source
+        if together and (source in together or isinstance(item, Document)):
+            yield together
+            together = {}
+        together[source] = item
+        if isinstance(item, Document) or len(together) == COMPARED_TOGETHER:
+            yield together
+            together = {}
+    if together:
+        yield together
 
 
 def extract_group(
