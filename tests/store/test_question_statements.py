@@ -21,18 +21,29 @@ QUESTIONS = (
     "Who is on call when the payment service fails?",
 )
 
-MAX_STATEMENTS = {"auto": 35, "hybrid": 11}
-"""Largest number that one of these questions may send, by method, on both databases (decision 0089)."""
+MAX_STATEMENTS = {
+    ("sqlite", "auto"): (30, 42),
+    ("sqlite", "hybrid"): (5, 4),
+    ("postgres", "auto"): (34, 46),
+    ("postgres", "hybrid"): (10, 8),
+}
+"""
+Largest number that one of these questions may send, by database and method (decision 0089).
 
-MAX_STATEMENTS_OF_IMPACT = {"auto": 47, "hybrid": 11}
-"""The same for the first question, which asks what depends on something: the walk reads a third hop."""
+The second number is that of the first question, which asks what depends on something: the walk reads a third hop.
+"""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def engine(request, tmp_path):
+def database(request):
+    """Return the name of a database."""
+    return request.param
+
+
+@pytest.fixture
+def engine(database, request, tmp_path):
     settings = read_settings({"store.db": str(tmp_path / "weft.db"), "store.namespace": "default"})
-    database = open_empty(request.param, request)
-    with Engine(settings, database=database, embedder=FakeEmbedder()) as made:
+    with Engine(settings, database=open_empty(database, request), embedder=FakeEmbedder()) as made:
         made.index(CORPUS)
         yield made
 
@@ -53,10 +64,10 @@ class Counted:
 
 
 @pytest.fixture
-def sent(engine, monkeypatch):
+def sent(engine, database, monkeypatch):
     """Return a list of all statements that are sent."""
     found = []
-    if "Sqlite" in type(engine.database).__name__:
+    if database == "sqlite":
         start = SqliteSession.__init__
         monkeypatch.setattr(
             SqliteSession, "__init__", lambda self, db, **options: start(self, Counted(db, found), **options)
@@ -71,7 +82,7 @@ def sent(engine, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["auto", "hybrid"])
-def test_a_warm_question_sends_few_statements(engine, sent, method):
+def test_a_warm_question_sends_few_statements(engine, sent, database, method):
     """Models are loaded; nothing else is kept from before the write."""
     engine.query("warm up", method=method)
     counts = []
@@ -81,6 +92,6 @@ def test_a_warm_question_sends_few_statements(engine, sent, method):
         assert engine.query(question, method=method).evidence
         counts.append(len(sent))
 
-    assert min(counts) > 5, "counted"
-    assert max(counts[1:]) <= MAX_STATEMENTS[method], counts
-    assert counts[0] <= MAX_STATEMENTS_OF_IMPACT[method], counts
+    assert min(counts) > 3, "counted"
+    others, first = MAX_STATEMENTS[database, method]
+    assert max(counts[1:]) <= others and counts[0] <= first, counts

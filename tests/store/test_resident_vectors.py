@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from contract import EVERYTHING, make_batch, unit
-from indexed import EMBEDDER, batch, direction, exact_vectors, fill
+from indexed import EMBEDDER, batch, direction, exact_vectors, fill, words
 
 from weft.records import Filter
 from weft.store.sqlite import vectors
@@ -67,6 +67,11 @@ def test_any_history_gives_the_results_of_a_scan(database):
             store.write(batch(name, range(step * 100, step * 100 + chance.randrange(1, 9))))
         ask(database, direction(step * 100), limit=chance.choice([1, 10, 200]))
         ask(database, direction(step), where=Filter(metadata=(("part", step % 2),)))
+        wanted = {"terms": [words(step * 100).split()[0]], "limit": 10, "where": EVERYTHING}
+        alone = store.search_keyword(**wanted)
+        with store.reading():
+            store.search_vector(direction(step), limit=1, where=EVERYTHING)
+            assert store.search_keyword(**wanted) == alone, "ids that came with vectors"
 
 
 def test_mean_and_deviation_are_those_of_all_vectors(database):

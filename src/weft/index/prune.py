@@ -96,7 +96,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_beside_files(store: StoreReader, *, base: Path) -> bool:
-    ends = store.source_range("") or ()
+    ends = store.source_range() or ()
     return any(not has_scheme(source) and find_file_on_disk(source, base=base) for source in ends)
 
 

@@ -43,7 +43,7 @@ def find_hidden_prefix(store: StoreReader, sources: Iterable[str] | None = None)
     """
     if sources is not None and not any(source.startswith(_ROOT) for source in sources):
         return ""
-    ends = store.source_range(_ROOT)
+    ends = store.source_range(absolute=True)
     if ends is None:
         return ""
     # all absolute sources lie between the first and the last one, so the common folder of both contains all

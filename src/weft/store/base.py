@@ -107,8 +107,12 @@ class StoreReader(Protocol):
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
         """Return a page of at most `limit` documents by source, starting after the source `after`."""
 
-    def source_range(self, prefix: str) -> tuple[str, str] | None:
-        """Return the first and the last source with a prefix, in the order of sources; None without one. Cheap."""
+    def source_range(self, *, absolute: bool = False) -> tuple[str, str] | None:
+        """
+        Return the first and the last source, of all or of those that begin with `/`; None without one.
+
+        The latter are read with `models`, so they cost no statement of their own.
+        """
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in this order, skipping unknown ids."""

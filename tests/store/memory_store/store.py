@@ -411,7 +411,8 @@ class MemoryStore:
             found = [document for document in found if document.id in timed]
         return sorted(found, key=lambda document: document.source)[:limit]
 
-    def source_range(self, prefix: str) -> tuple[str, str] | None:
+    def source_range(self, *, absolute: bool = False) -> tuple[str, str] | None:
+        prefix = "/" if absolute else ""
         found = sorted(d.source for d in self._content.documents.values() if d.source.startswith(prefix))
         return (found[0], found[-1]) if found else None
 

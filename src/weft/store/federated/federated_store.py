@@ -117,8 +117,8 @@ class FederatedStore:
         last = found[:limit][-1:]
         return [document for document in found if last and document.source <= last[0].source]
 
-    def source_range(self, prefix: str) -> tuple[str, str] | None:
-        found = [ends for member in self._members() if (ends := member.store.source_range(prefix))]
+    def source_range(self, *, absolute: bool = False) -> tuple[str, str] | None:
+        found = [ends for member in self._members() if (ends := member.store.source_range(absolute=absolute))]
         return (min(first for first, _ in found), max(last for _, last in found)) if found else None
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:

@@ -13,7 +13,7 @@ transactions, and ranks by keywords and by vectors.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -68,6 +68,8 @@ class NamespaceRow(NamedTuple):
     """JSON object; None without a calibration for the active embedder."""
     has_fact_links: bool
     """True if a fact of any status has an entity as its object."""
+    absolute_sources: tuple[str, str] | None
+    """The first and the last source that begins with `/`, in the order of sources; None without one."""
 
     @property
     def active(self) -> ModelRow | None:
@@ -137,16 +139,24 @@ class Session(Protocol):
 
 
 class ChunkIds:
-    """Ids of chunks by number. A reading transaction reads each once."""
+    """Ids of chunks by number. A reading transaction reads each once, and none that came with a vector."""
 
     def __init__(self, db: Session, *, reads: bool) -> None:
         self._db = db
         self._kept: dict[int, str] | None = {} if reads else None
+        self._find_known: Callable[[Sequence[int]], Mapping[int, str]] = lambda numbers: {}
+
+    def know(self, find: Callable[[Sequence[int]], Mapping[int, str]]) -> None:
+        """Use a function that returns ids by number in the state of the transaction; it may leave out some."""
+        self._find_known = find
 
     def find(self, namespace: Namespace, numbers: Sequence[int]) -> dict[int, str]:
         """Return the ids of chunks of a namespace, by number; unknown numbers are left out."""
         kept = {} if self._kept is None else self._kept
         missing = [number for number in numbers if number not in kept]
+        if missing and self._kept is not None:
+            kept |= self._find_known(missing)
+            missing = [number for number in missing if number not in kept]
         if missing:
             kept.update(self._db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(missing)}))
         return {number: kept[number] for number in numbers if number in kept}
@@ -334,12 +344,15 @@ def read_rows(connections: Connections, name: str, statement: str, values: Mappi
 
 def to_namespace(row: Row) -> NamespaceRow:
     """Return the row of `find_namespace`."""
-    key, number, generation, chunks, length, models, calibration, has_fact_links = row
+    key, number, generation, chunks, length, models, calibration, has_fact_links, first, last = row
     rows = [
         ModelRow(model, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
         for model, name, fingerprint, dimension, active in json.loads(models)
     ]
-    return NamespaceRow(key, number, generation, chunks, length, tuple(rows), calibration, bool(has_fact_links))
+    sources = None if first is None else (first, last)
+    return NamespaceRow(
+        key, number, generation, chunks, length, tuple(rows), calibration, bool(has_fact_links), sources
+    )
 
 
 def find_active_model(db: Session, name: str) -> ModelRow | None:

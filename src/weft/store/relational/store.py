@@ -46,9 +46,6 @@ from weft.store.relational.session import (
 )
 from weft.store.relational.spending import RelationalSpending
 
-LAST_CHARACTER = "\U0010ffff"
-"""The character that sorts after all others."""
-
 
 @retry_once
 class RelationalStore:
@@ -162,9 +159,13 @@ class RelationalStore:
         rows = self._rows("find_documents", {**bind(where), "after": after, "limit": limit})
         return [read_document(row) for row in rows]
 
-    def source_range(self, prefix: str) -> tuple[str, str] | None:
-        ((first, last),) = self._rows("source_range", {"prefix": prefix, "end": prefix + LAST_CHARACTER})
-        return (first, last) if first is not None else None
+    def source_range(self, *, absolute: bool = False) -> tuple[str, str] | None:
+        with self._connections.read(self._namespace) as db:
+            found = db.namespace(self._namespace)
+            if absolute or found is None:
+                return found.absolute_sources if found else None
+            ((first, last),) = db.run("source_range", {"namespace": found.key})
+            return (first, last) if first is not None else None
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         rows = self._rows("chunks_by_id", {"ids": json.dumps(list(ids))})

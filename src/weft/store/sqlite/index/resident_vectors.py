@@ -16,7 +16,8 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ MAX_RESIDENT_BYTES = 1 << 27
 """Maximum size of all matrices; the least recently used are dropped."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResidentMatrix:
     """The vectors of an embedder in one state of the file."""
 
@@ -44,10 +45,28 @@ class ResidentMatrix:
     """Number of each vector, ascending."""
     chunks: NDArray[np.int64]
     """Chunk number of each vector."""
+    ids: NDArray[np.object_]
+    """Id of the chunk of each vector."""
     matrix: NDArray[np.float32]
 
+    def find_ids(self, chunks: Sequence[int]) -> dict[int, str]:
+        """Return the ids of chunks by number; chunks without a vector are left out."""
+        numbers, places = self._by_chunk
+        wanted = np.array(chunks, np.int64)
+        at = places.take(numbers.searchsorted(wanted), mode="clip")
+        found = zip(chunks, self.chunks[at].tolist(), self.ids[at].tolist(), strict=True)
+        return {chunk: id for chunk, known, id in found if chunk == known}
 
-_NOTHING = ResidentMatrix((-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+    @cached_property
+    def _by_chunk(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """Chunk numbers, ascending, and the place of each."""
+        order = self.chunks.argsort(kind="stable")
+        return self.chunks[order], order
+
+
+_NOTHING = ResidentMatrix(
+    (-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.object_), np.zeros((0, 0), np.float32)
+)
 """Stands for vectors that were not read yet."""
 
 
@@ -73,11 +92,12 @@ class ResidentVectors:
         """Rank the chunks that pass a filter by cosine. `kept` are the vectors that the transaction has seen."""
         resident = kept.get(model) if kept else None
         if resident is None:
-            resident = self._current(db, model=model, dimension=len(vector), generation=generation)
+            resident = self._current(db, namespace, model=model, dimension=len(vector), generation=generation)
         if kept is not None:
             kept[model] = resident
         if not len(resident.numbers):
             return Ranking()
+        db.chunk_ids.know(resident.find_ids)
         cosines = compare_vectors(resident.matrix, vector)
         chunks, scores = resident.chunks, cosines
         allowed = allowed_chunks(db, namespace, where)
@@ -92,7 +112,9 @@ class ResidentVectors:
         with self._lock:
             self._by_model.clear()
 
-    def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> ResidentMatrix:
+    def _current(
+        self, db: Session, namespace: Namespace, *, model: int, dimension: int, generation: int
+    ) -> ResidentMatrix:
         """Return the vectors that the transaction sees. The number of a deleted embedder may be reused."""
         with self._lock:
             known = self._by_model.get(model)
@@ -103,7 +125,9 @@ class ResidentVectors:
             rows = db.run("vectors_after", values)
             stamp = generation, int(rows[0][0])
             if known.stamp != stamp:
-                known = _extend(known, stamp, rows, dimension=dimension) or _update(db, known, stamp, model=model)
+                known = _extend(known, stamp, rows, dimension=dimension) or _update(
+                    db, namespace, known, stamp, model=model
+                )
                 self._by_model[model] = known
             self._by_model.move_to_end(model)
             while len(self._by_model) > 1 and self._bytes() > MAX_RESIDENT_BYTES:
@@ -123,24 +147,40 @@ def _extend(
     if last < known.stamp[1] or (total is not None and len(known.numbers) + len(new) != total):
         return None
     if not new:
-        return ResidentMatrix(stamp, known.numbers, known.chunks, known.matrix)
+        return replace(known, stamp=stamp)
     numbers, chunks = (np.array([row[place] for row in new], np.int64) for place in (2, 3))  # hot loop
-    matrix = read_matrix([row[4] for row in new], dimension=dimension)  # hot loop
+    ids = np.array([row[4] for row in new], np.object_)
+    matrix = read_matrix([row[5] for row in new], dimension=dimension)  # hot loop
     if known is _NOTHING:
-        return ResidentMatrix(stamp, numbers, chunks, matrix)
-    numbers, chunks = np.concatenate([known.numbers, numbers]), np.concatenate([known.chunks, chunks])
-    return ResidentMatrix(stamp, numbers, chunks, np.concatenate([known.matrix, matrix]))
+        return ResidentMatrix(stamp, numbers, chunks, ids, matrix)
+    return ResidentMatrix(
+        stamp,
+        np.concatenate([known.numbers, numbers]),
+        np.concatenate([known.chunks, chunks]),
+        np.concatenate([known.ids, ids]),
+        np.concatenate([known.matrix, matrix]),
+    )
 
 
-def _update(db: Session, known: ResidentMatrix, stamp: tuple[int, int], *, model: int) -> ResidentMatrix:
+def _update(
+    db: Session, namespace: Namespace, known: ResidentMatrix, stamp: tuple[int, int], *, model: int
+) -> ResidentMatrix:
     """Return the vectors of any other state. A vector never changes under its number, so known ones are reused."""
     rows: NDArray[Any] = np.array(db.run("vector_chunks", {"model": model}), dtype=np.int64).reshape(-1, 2)
     numbers, chunks = rows[np.argsort(rows[:, 0])].T
     is_kept = np.isin(known.numbers, numbers, assume_unique=True)
-    missing = np.setdiff1d(numbers, known.numbers, assume_unique=True)
-    read = db.run("vectors_at", {"numbers": json.dumps(missing.tolist())}) if len(missing) else []
-    added_numbers = np.array([number for number, _, _ in read], np.int64)
-    added = read_matrix([vector for _, _, vector in read], dimension=known.matrix.shape[1])
-    order = np.argsort(np.concatenate([known.numbers[is_kept], added_numbers]))
-    matrix = np.concatenate([known.matrix[is_kept], added])
-    return ResidentMatrix(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)
+    is_new = ~np.isin(numbers, known.numbers, assume_unique=True)
+    ids, matrix = np.empty(len(numbers), np.object_), np.empty((len(numbers), known.matrix.shape[1]), np.float32)
+    ids[~is_new], matrix[~is_new] = known.ids[is_kept], known.matrix[is_kept]
+    if is_new.any():
+        added = chunks[is_new].tolist()
+        found = db.chunk_ids.find(namespace, added)
+        vectors = {
+            number: vector
+            for number, _, vector in db.run("vectors_at", {"numbers": json.dumps(numbers[is_new].tolist())})
+        }
+        ids[is_new] = [found[chunk] for chunk in added]
+        matrix[is_new] = read_matrix(
+            [vectors[number] for number in numbers[is_new].tolist()], dimension=matrix.shape[1]
+        )
+    return ResidentMatrix(stamp, numbers, chunks, ids, matrix)

@@ -17,8 +17,8 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
--- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, and the numbers of
--- pending deltas and of their chunks.
+-- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, the first and the
+-- last absolute source, and the numbers of pending deltas and of their chunks.
 SELECT n.namespace, n.number, n.generation + pending.count, n.chunks + pending.chunks, n.length + pending.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -31,6 +31,8 @@ SELECT n.namespace, n.number, n.generation + pending.count, n.chunks + pending.c
             AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active)
     ),
     EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :name AND f.object <> ''),
+    (SELECT min(d.source) FROM weft.document AS d WHERE d.namespace = :name AND d.source >= '/' AND d.source < '0'),
+    (SELECT max(d.source) FROM weft.document AS d WHERE d.namespace = :name AND d.source >= '/' AND d.source < '0'),
     pending.count, pending.touched
 FROM weft.namespace AS n
 CROSS JOIN LATERAL (
@@ -178,9 +180,8 @@ WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: source_range
--- The first and the last source with a prefix, which `end` follows.
-SELECT min(d.source), max(d.source) FROM weft.document AS d
-WHERE d.namespace = :namespace AND d.source >= :prefix AND d.source < :end;
+-- The first and the last source.
+SELECT min(d.source), max(d.source) FROM weft.document AS d WHERE d.namespace = :namespace;
 
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,

@@ -28,12 +28,13 @@ SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
 SELECT number, chunk FROM chunk_vector WHERE model = :model;
 
 -- name: vectors_after
--- The last number and, if `counted`, the number of vectors of a model; with them each vector after a number.
-SELECT s.last, s.total, v.number, v.chunk, v.vector
+-- The last number and, if `counted`, the number of vectors of a model; with them each vector after a number, and the id of
+-- its chunk.
+SELECT s.last, s.total, v.number, v.chunk, c.id, v.vector
 FROM (
     SELECT (SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :model) AS last,
         CASE WHEN :counted THEN (SELECT count(*) FROM chunk_vector WHERE model = :model) END AS total
-) AS s LEFT JOIN chunk_vector AS v ON v.model = :model AND v.number > :after
+) AS s LEFT JOIN chunk_vector AS v ON v.model = :model AND v.number > :after LEFT JOIN chunk AS c ON c.number = v.chunk
 ORDER BY v.number;
 
 -- name: last_entities

@@ -2,7 +2,8 @@
 -- data is bound to it, directly or through a number that was looked up in it.
 
 -- name: find_namespace
--- Counts, embedders, the calibration of the active one, and whether a fact has an entity as its object.
+-- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, and the first and the
+-- last absolute source.
 SELECT n.number, n.number, n.generation, n.chunks, n.length,
     (
         SELECT json_group_array(json_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -13,7 +14,9 @@ SELECT n.number, n.number, n.generation, n.chunks, n.length,
         SELECT c.value FROM calibration AS c
         WHERE c.namespace = n.number AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active)
     ),
-    EXISTS (SELECT 1 FROM fact WHERE namespace = n.number AND object <> '')
+    EXISTS (SELECT 1 FROM fact WHERE namespace = n.number AND object <> ''),
+    (SELECT source FROM document WHERE namespace = n.number AND source >= '/' AND source < '0' ORDER BY source LIMIT 1),
+    (SELECT source FROM document WHERE namespace = n.number AND source >= '/' AND source < '0' ORDER BY source DESC LIMIT 1)
 FROM namespace AS n
 WHERE n.name = :name;
 
@@ -69,11 +72,9 @@ FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: source_range
--- The first and the last source with a prefix, which `end` follows.
-SELECT (SELECT source FROM document WHERE namespace = :namespace AND source >= :prefix AND source < :end
-        ORDER BY source LIMIT 1),
-    (SELECT source FROM document WHERE namespace = :namespace AND source >= :prefix AND source < :end
-        ORDER BY source DESC LIMIT 1);
+-- The first and the last source.
+SELECT (SELECT source FROM document WHERE namespace = :namespace ORDER BY source LIMIT 1),
+    (SELECT source FROM document WHERE namespace = :namespace ORDER BY source DESC LIMIT 1);
 
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
