@@ -12,7 +12,6 @@ and the store accepts writes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -31,8 +30,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "quality"))
 
+from harness import data_folder, make_parser
 from renaming import WORD, Renaming, expect_variants
-from sets import data_folder
 
 from weft.engine.opening.open_engine import open_engine
 from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
@@ -341,7 +340,7 @@ class Variants:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--size", type=int, nargs="+", default=[100_000])
     arguments = parser.parse_args()

@@ -10,7 +10,6 @@ Each situation has a separate server with a small namespace: `open` (no keys, lo
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import uvicorn
 from click.testing import CliRunner, Result
+from harness import make_parser
 from schemathesis.cli import schemathesis
 
 from weft.config import read_settings
@@ -79,7 +79,7 @@ def fuzz(situation: str, *, examples: int, seed: int, phases: str, only: str = "
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Fuzz the HTTP door.")
+    parser = make_parser(__doc__)
     parser.add_argument("--examples", type=int, default=100)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--phases", default="coverage,fuzzing,stateful")

@@ -7,11 +7,14 @@ A table stands between two comments, `<!-- name -->` and `<!-- /name -->`, in on
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -26,13 +29,31 @@ PAGES = (DOCS / "performance.md", *(RESULTS / f"{name}.md" for name in ("confide
 QUESTIONS = 50
 
 
+def data_folder() -> Path:
+    """Return the folder of the sets: $WEFT_DATA, or `shared/data` beside the project."""
+    home = Path(os.environ.get("WEFT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    if not home.is_dir():
+        sys.exit("no evaluation sets: set WEFT_DATA to a folder of sets in BEIR layout")
+    return home
+
+
+@contextmanager
+def kept_folder(keep: str) -> Iterator[Path]:
+    """Yield the folder of `--keep`, created if missing; without it a temporary one."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(keep or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+
+
 def make_parser(
-    doc: str | None, *, repeat: int, sizes: Sequence[int] = (), keep: bool = False
+    doc: str | None, *, repeat: int = 0, sizes: Sequence[int] = (), keep: bool = False
 ) -> argparse.ArgumentParser:
-    """Return a parser with the common arguments: `--repeat`, `--write`, and if wanted `--sizes` and `--keep`."""
+    """Return a parser with the common arguments: `--repeat` and `--write` of measured times, `--sizes`, `--keep`."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=repeat, help="rounds")
-    parser.add_argument("--write", action="store_true", help="put the tables into their page")
+    if repeat:
+        parser.add_argument("--repeat", type=int, default=repeat, help="rounds")
+        parser.add_argument("--write", action="store_true", help="put the tables into their page")
     if sizes:
         parser.add_argument("--sizes", type=int, nargs="+", default=list(sizes))
     if keep:

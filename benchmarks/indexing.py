@@ -43,9 +43,8 @@ from typing import Any
 
 import apsw
 import numpy as np
-from harness import make_parser, process_memory, publish, to_table
+from harness import data_folder, make_parser, process_memory, publish, to_table
 from renaming import RARE, WORD
-from sets import data_folder
 
 from weft.config import Settings, read_settings
 from weft.engine.adapters import open_embedder

@@ -30,8 +30,7 @@ from statistics import median
 from typing import Any
 
 from corpora import SETS, make_store
-from harness import QUESTIONS, make_parser, measure_rounds, process_memory, publish, spread, to_table
-from sets import data_folder
+from harness import QUESTIONS, data_folder, make_parser, measure_rounds, process_memory, publish, spread, to_table
 
 from weft.engine.engine import Engine
 from weft.engine.opening.open_engine import open_engine

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from harness import make_parser
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -117,7 +117,7 @@ def squeeze(path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--out", type=Path, default=HOME / "docs", help="where they go")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
     given = parser.parse_args()

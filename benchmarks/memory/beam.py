@@ -15,18 +15,18 @@ Questions without gold turns are left out.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import fmean
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, kept_folder, make_parser
 
 from weft import Document, Engine, open_engine
 from weft.load.conversations.turns import Conversation, Message, to_document
@@ -104,20 +104,16 @@ def find_turns(answer: Result) -> set[int]:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="Folder that keeps the store (default: a temporary one).")
+    parser = make_parser(__doc__, keep=True)
     parser.add_argument("--chats", nargs="+", help="Numbers of the chats, such as 01 (default: all).")
     parser.add_argument("--methods", nargs="+", default=METHODS, help="Methods to compare.")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `beam-open/`")
-    folders = sorted((Path(os.environ["WEFT_DATA"]) / "beam-open").glob("chat-*"))
+    folders = sorted((data_folder() / "beam-open").glob("chat-*"))
     chats = [read_chat(path) for path in folders if path.name[5:] in (arguments.chats or path.name[5:])]
     scores: dict[str, list[tuple[str, float]]] = {method: [] for method in arguments.methods}
-    with nullcontext(arguments.keep) if arguments.keep else tempfile.TemporaryDirectory() as kept:
-        Path(kept).mkdir(parents=True, exist_ok=True)
+    with kept_folder(arguments.keep) as kept:
         for chat in chats:
-            with open_engine(str(Path(kept) / "beam.db"), namespace=chat.name) as engine:
+            with open_engine(str(kept / "beam.db"), namespace=chat.name) as engine:
                 engine.add([chat.document])
                 for method, found in scores.items():
                     found += measure(engine, chat, method=method)

@@ -16,7 +16,6 @@ same sets. A daemon runs as a process of its own, as hooks use it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -34,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "quality"))
 
 from corpora import make_store
-from sets import data_folder
+from harness import data_folder, make_parser
 
 from weft import open_engine
 from weft.daemon.address import Address, find_address
@@ -128,7 +127,7 @@ def store_turns(prompts: Sequence[str]) -> tuple[float, float]:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("folder", type=Path, help="Folder of the stores.")
     parser.add_argument("--size", type=int, default=100_000, help="Number of chunks.")
     parser.add_argument("--prompts", type=int, default=100, help="Number of prompts.")

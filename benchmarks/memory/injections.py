@@ -19,9 +19,7 @@ Questions of even lines are those on which the rules were chosen; odd lines are 
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 import sys
 import tempfile
@@ -29,6 +27,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, kept_folder, make_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -101,35 +103,34 @@ def sources_of(text: str, sessions: set[str]) -> set[str]:
 
 def main() -> int:
     """Print the shares by kind of prompt."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="Folder that keeps the store.")
+    parser = make_parser(__doc__, keep=True)
     parser.add_argument("--sessions", type=int, default=300, help="Number of sessions (default: 300).")
     parser.add_argument("--list", action="store_true", help="Print useless and missed prompts.")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
-    data = Path(os.environ["WEFT_DATA"]) / "longmemeval-open"
-    with tempfile.TemporaryDirectory() as temporary:
-        kept = arguments.keep or Path(temporary)
-        kept.mkdir(parents=True, exist_ok=True)
-        with open_engine(str(kept / f"injections-{arguments.sessions}.db")) as engine:
-            sessions = fill(engine, data, limit=arguments.sessions)
-            recaller = Recaller(engine, State(Spool("benchmark", base=temporary)))
-            counts: Counter[tuple[str, str, str]] = Counter()
-            for prompt in iter_prompts(data, sessions):
-                given = {"prompt": prompt.text, "session_id": prompt.session}
-                shown = recaller.answer("prompt", given, budget=BUDGET, scope="all")
-                recaller.count_given("prompt", given, shown)
-                text = shown.text
-                found = sources_of(text, sessions)
-                half = "even" if prompt.is_even else "odd"
-                outcome = ["prompts", *(["added"] if text else [])]
-                outcome += ["useless"] if text and not found & prompt.useful else []
-                outcome += ["missed"] if prompt.kind == "question" and not found & prompt.useful else []
-                for name in outcome:
-                    counts[half, prompt.kind, name] += 1
-                if arguments.list and {"useless", "missed"} & set(outcome):
-                    print(half, *outcome, json.dumps(prompt.text[:150], ensure_ascii=False), sep="\t")
+    data = data_folder() / "longmemeval-open"
+    name = f"injections-{arguments.sessions}.db"
+    with (
+        kept_folder(arguments.keep) as kept,
+        tempfile.TemporaryDirectory() as temporary,
+        open_engine(str(kept / name)) as engine,
+    ):
+        sessions = fill(engine, data, limit=arguments.sessions)
+        recaller = Recaller(engine, State(Spool("benchmark", base=temporary)))
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for prompt in iter_prompts(data, sessions):
+            given = {"prompt": prompt.text, "session_id": prompt.session}
+            shown = recaller.answer("prompt", given, budget=BUDGET, scope="all")
+            recaller.count_given("prompt", given, shown)
+            text = shown.text
+            found = sources_of(text, sessions)
+            half = "even" if prompt.is_even else "odd"
+            outcome = ["prompts", *(["added"] if text else [])]
+            outcome += ["useless"] if text and not found & prompt.useful else []
+            outcome += ["missed"] if prompt.kind == "question" and not found & prompt.useful else []
+            for name in outcome:
+                counts[half, prompt.kind, name] += 1
+            if arguments.list and {"useless", "missed"} & set(outcome):
+                print(half, *outcome, json.dumps(prompt.text[:150], ensure_ascii=False), sep="\t")
     print("| half | prompts | number | added | useless | missed |\n| --- | --- | --- | --- | --- | --- |")
     for half in ("even", "odd"):
         for kind in KINDS:

@@ -26,19 +26,19 @@ Constants were chosen on even lines; odd lines are the report.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import fmean
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
+from harness import data_folder, kept_folder, make_parser
 from numpy.typing import NDArray
 
 from weft import Document, Engine, open_engine
@@ -185,41 +185,31 @@ def print_row(label: str, method: str, outcomes: Sequence[Outcome]) -> None:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="Folder that keeps the store (default: a temporary one).")
+    parser = make_parser(__doc__, keep=True)
     parser.add_argument("--half", choices=("even", "odd", "all"), default="all", help="Lines of questions to ask.")
     parser.add_argument("--methods", nargs="+", default=METHODS, help="Methods to compare.")
     parser.add_argument(
         "--form", choices=("conversation", "document"), default="conversation", help="Form of sessions."
     )
     parser.add_argument("--embedder", help="Embedder (default: that of the settings).")
-    parser.add_argument(
-        "--vector-weight", type=float, help="Weight of vectors in fusion (default: that of the settings)."
-    )
     parser.add_argument("--types", action="store_true", help="Print a row for each type of question.")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
-    folder = Path(os.environ["WEFT_DATA"]) / "longmemeval-open"
+    folder = data_folder() / "longmemeval-open"
     cases = [case for case in read_cases(folder) if arguments.half in ("all", "even" if case.is_even else "odd")]
-    with tempfile.TemporaryDirectory() as temporary:
-        kept = arguments.keep or Path(temporary)
-        kept.mkdir(parents=True, exist_ok=True)
-        weight = arguments.vector_weight
-        weights = {} if weight is None else {"search_vector_weight": weight, "search_text_weight": 1 - weight}
-        with open_engine(str(kept / f"{arguments.form}.db"), embedder=arguments.embedder, **weights) as engine:
-            is_dated = arguments.form == "conversation"
-            engine.add(iter_conversations(folder) if is_dated else iter_sessions(folder))
-            print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
-            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-            for method in arguments.methods:
-                outcomes = [
-                    ask(engine, case, method=method, where=Filter(before=case.asked) if is_dated else Filter())
-                    for case in cases
-                ]
-                print_row(arguments.half, method, outcomes)
-                for type in sorted({case.type for case in cases}) if arguments.types else ():
-                    print_row(type, method, [outcome for outcome in outcomes if outcome.case.type == type])
+    store = f"{arguments.form}.db"
+    with kept_folder(arguments.keep) as kept, open_engine(str(kept / store), embedder=arguments.embedder) as engine:
+        is_dated = arguments.form == "conversation"
+        engine.add(iter_conversations(folder) if is_dated else iter_sessions(folder))
+        print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for method in arguments.methods:
+            outcomes = [
+                ask(engine, case, method=method, where=Filter(before=case.asked) if is_dated else Filter())
+                for case in cases
+            ]
+            print_row(arguments.half, method, outcomes)
+            for type in sorted({case.type for case in cases}) if arguments.types else ():
+                print_row(type, method, [outcome for outcome in outcomes if outcome.case.type == type])
     return 0
 
 

@@ -1,7 +1,7 @@
 """
-Share of synthetic secrets that are masked, of ordinary lines that are altered, and speed.
+Share of synthetic secrets that are masked, and speed.
 
-    python benchmarks/memory/masking.py                the generator, and 500 ordinary lines
+    python benchmarks/memory/masking.py                the secrets of the generator
     python benchmarks/memory/masking.py FOLDER …       also every text file below these folders
 """
 
@@ -12,13 +12,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "masking"))
+sys.path.extend(str(Path(__file__).parents[2] / name) for name in ("benchmarks", "tests/masking"))
 
+from harness import make_parser
 from secret_formats import FORMATS, GROUPS, VALUES, Sample, iter_samples
 
 from weft.masking.mask import find_secrets, mask_secrets
-
-ORDINARY = Path(__file__).parents[2] / "tests" / "masking" / "ordinary_lines.txt"
 
 
 def is_masked(sample: Sample) -> bool:
@@ -38,13 +37,6 @@ def report_formats() -> None:
         lowest = ", ".join(f"{name} {share:.1%}" for share, name in least) or "100 %"
         print(f"| {group} | {len(names)} | {sum(map(shares.__getitem__, names)) / len(names):.2%} | {lowest} |")
     print(f"| all, {VALUES} values each | {len(FORMATS)} | {sum(shares.values()) / len(shares):.2%} | |")
-
-
-def report_ordinary() -> None:
-    """Print the share of ordinary lines that are altered."""
-    lines = ORDINARY.read_text("utf-8").splitlines()
-    altered = [line for line in lines if mask_secrets(line) != line]
-    print(f"{len(lines)} ordinary lines: {len(altered) / len(lines):.2%} altered {altered}")
 
 
 def report_folder(folder: Path) -> None:
@@ -69,7 +61,9 @@ def _iter_texts(folder: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    parser = make_parser(__doc__)
+    parser.add_argument("folders", type=Path, nargs="*")
+    given = parser.parse_args()
     report_formats()
-    report_ordinary()
-    for given in sys.argv[1:]:
-        report_folder(Path(given))
+    for folder in given.folders:
+        report_folder(folder)

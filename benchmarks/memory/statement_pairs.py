@@ -11,7 +11,6 @@ A pair is left out if the rules of conversations read no fact in one of its stat
 
 from __future__ import annotations
 
-import argparse
 import csv
 import sys
 import tempfile
@@ -20,7 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
+from harness import make_parser
 
 from weft import open_engine
 from weft.config import MemoryOptions
@@ -95,7 +97,7 @@ def text_of(fact: Fact) -> str:
 
 def main() -> int:
     """Print the tables; exit with 1 if statements that are not the same are merged."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--vectors", action="store_true", help="Compare with a threshold of the cosine.")
     arguments = parser.parse_args()
     pairs, wrong = read_pairs(), 0

@@ -12,16 +12,18 @@ is named by the first 12 digits of its SHA-256, so that the file contains no tex
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import hashlib
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, make_parser
 
 from weft.extract.user_statements import iter_stated
 from weft.load.conversations.turns import Conversation, Message, to_document
@@ -69,17 +71,15 @@ def iter_lines(paths: Iterable[Path]) -> Iterator[list[Message]]:
 
 def main() -> int:
     """Print the precision by rule; exit with 1 if a clause has no label."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--list", action="store_true", help="Print clauses without a label.")
     parser.add_argument("--lines", type=Path, nargs="+", default=(), help="Text files whose lines are turns.")
     arguments = parser.parse_args()
-    if not arguments.lines and not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `longmemeval-open/`")
     with LABELS.open(encoding="utf-8") as file:
         labels = {row["clause"]: row["verdict"] for row in csv.DictReader(file, delimiter="\t")}
     counts, right, unknown = Counter[str](), Counter[str](), 0
-    folder = Path(os.environ.get("WEFT_DATA", "")) / "longmemeval-open"
-    for id, rule, text in iter_statements(iter_lines(arguments.lines) if arguments.lines else iter_sessions(folder)):
+    turns = iter_lines(arguments.lines) if arguments.lines else iter_sessions(data_folder() / "longmemeval-open")
+    for id, rule, text in iter_statements(turns):
         if id not in labels:
             unknown += 1
             if arguments.list:

@@ -3,7 +3,6 @@ Calibration of the confidence of `weft query`, measured and fitted.
 
     python benchmarks/quality/confidence.py [--embedder local/minilm-l6 --sets hotpot-train,cacm] [--write]
     python benchmarks/quality/confidence.py --fit       # values for the embedder's card and rank/gate.py
-    python benchmarks/quality/confidence.py --probes    # the fit of `weft calibrate` beside the fit to questions
 
 Each corpus gets its own questions and the questions of every other set, which it cannot answer. The read path has its
 default settings. The output is the area under the ROC curve of the confidence for each pair of sets, pooled over
@@ -14,10 +13,8 @@ and docs/confidence.png.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,21 +22,16 @@ from sets import NAMES, open_set
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from harness import DOCS, publish
+from harness import DOCS, make_parser, publish
 
-from weft.admin.calibrate import COSINE_RIDGE, WORDS_RIDGE, calibrate
 from weft.config import SearchOptions
 from weft.engine.engine import Engine
-from weft.errors import InputError
 from weft.rank.calibrate import fit_curve, roc_area
-from weft.rank.gate import KEYWORD_WITH_COSINE, probability, shipped_calibration
-from weft.records import Calibration
-from weft.search.confidence import fit_question
+from weft.rank.gate import KEYWORD_WITH_COSINE
 from weft.search.judge import confidence_scores
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
-from weft.text.normalise import is_unspaced
 
 KINDS = {
     "hotpot-train": "general", "musique-train": "general", "2wiki-dev": "general", "xquad-en": "general",
@@ -257,73 +249,17 @@ def logistic(own: np.ndarray, foreign: np.ndarray) -> np.ndarray:
     return weights
 
 
-def compare_probes(names: Sequence[str], *, embedder: str, limit: int) -> None:
-    """
-    Print the fit of `weft calibrate` for each corpus beside the fit to its questions, both scored on the questions.
-    """
-    found = measure_all(names, embedder=embedder, limit=limit)
-    figures = ("own < 0.1", "own < 0.5", "foreign ≥ 0.1", "near ≥ 0.1", "area", "loss")
-    print("corpus", "numbers", "middle", "slope", *figures, sep="\t")
-    for corpus in names:
-        others = [pair for pair in found if pair[1] == corpus and is_other(pair)]
-        own, far = found[corpus, corpus], [row for pair in others if not is_near(pair) for row in found[pair]]
-        near = [row for pair in others if is_near(pair) for row in found[pair]]
-        with open_set(corpus, embedder=embedder) as (engine, _):
-            before = shipped_calibration(engine.embedder.card)
-            numbers = {"shipped": before, "questions": fit_questions(own, far or near, before)}
-            try:
-                numbers["probes"] = calibrate(engine).fitted.calibration
-            except InputError as error:
-                print(corpus, error)
-        for label, calibration in numbers.items():
-            print_numbers(corpus, label, calibration, own, far, near)
-
-
-def fit_questions(own: list, foreign: list, before: Calibration) -> Calibration:
-    """Return the curve fitted to questions: of cosines, or of character bigrams."""
-    (mine, others) = (np.array([row[1:] for row in rows]) for rows in (own, foreign))
-    if is_unspaced(own[0][0]):
-        others = np.array([row[1:] for row in foreign if is_unspaced(row[0])] or [row[1:] for row in foreign])
-        return replace(before, pairs=fit_curve(mine[:, 1], others[:, 1], ridge=WORDS_RIDGE))
-    others = others[~np.isnan(others[:, 0])]
-    odds = [before.beside.slope * (rows[:, 1] - before.beside.middle) for rows in (mine, others)]
-    cosine = fit_curve(mine[:, 0], others[:, 0], ridge=COSINE_RIDGE, own_odds=odds[0], foreign_odds=odds[1])
-    return replace(before, cosine=cosine)
-
-
-def print_numbers(corpus: str, label: str, calibration: Calibration, own: list, far: list, near: list) -> None:
-    def chances(rows: list) -> np.ndarray:
-        return np.array([chance(row, calibration) for row in rows] or [0.0])
-
-    mine, others, close = chances(own), chances(far), chances(near)
-    curve = calibration.pairs if is_unspaced(own[0][0]) else calibration.cosine
-    loss = -(np.log(mine + 1e-9).mean() + np.log(1 - others + 1e-9).mean()) / 2
-    figures = ((mine < 0.1).mean(), (mine < 0.5).mean(), (others >= 0.1).mean(), (close >= 0.1).mean())
-    shares = (f"{value:.1%}" for value in figures)
-    print(corpus, label, f"{curve.middle:.3f}", f"{curve.slope:.1f}", *shares, f"{roc_area(mine, others):.4f}",
-          f"{loss:.3f}", sep="\t", flush=True)  # fmt: skip
-
-
-def chance(row: tuple[str, float, float], calibration: Calibration) -> float:
-    text, cosine, share = row
-    fitted = fit_question(calibration, read_question(text))
-    return probability(None if np.isnan(cosine) else cosine, share, calibration=fitted)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--embedder", default="local/granite-30m")
     parser.add_argument("--sets", default=",".join(NAMES), help="Names of sets, separated by commas.")
     parser.add_argument("--limit", type=int, default=150, help="Questions of each set.")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--probes", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     names, given = arguments.sets.split(","), {"embedder": arguments.embedder, "limit": arguments.limit}
     if arguments.fit:
         fit(names, **given)
-    elif arguments.probes:
-        compare_probes(names, **given)
     else:
         found = ask_all(names, **given)
         lines = report(names, found, embedder=arguments.embedder)

@@ -10,15 +10,14 @@ Share of questions whose quoted sentence contains the answer, on sets that state
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from harness import to_table
-from sets import data_folder, open_set
+from harness import data_folder, make_parser, to_table
+from sets import open_set
 
 from weft.search.answer.quote import MAX_QUOTED_PASSAGES
 
@@ -38,7 +37,7 @@ def read_answers(name: str) -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--sets", nargs="+", choices=list(EMBEDDERS), default=list(EMBEDDERS))
     parser.add_argument("--limit", type=int, default=200, help="questions of each half")
     arguments = parser.parse_args()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
@@ -16,17 +19,6 @@ from weft.evaluate.retrieval import open_evaluation
 NAMES = (
     "hotpot-train", "musique-train", "2wiki-dev", "scifact-train", "xquad-en", "xquad-zh", "cmrc-trial", "cacm",
 )  # fmt: skip
-MAIN_MEASURE = dict.fromkeys(NAMES, "recall@5") | {
-    "xquad-en": "recall@1", "xquad-zh": "recall@1", "cmrc-trial": "recall@1", "cacm": "recall@10",
-}  # fmt: skip
-
-
-def data_folder() -> Path:
-    """Return the folder of the sets: $WEFT_DATA, or `shared/data` beside the project."""
-    home = Path(os.environ.get("WEFT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
-    if not home.is_dir():
-        sys.exit("no evaluation sets: set WEFT_DATA to a folder of sets in BEIR layout")
-    return home
 
 
 @contextmanager

@@ -15,15 +15,16 @@ them. Constants were chosen on even lines. Both halves were seen while the rules
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, kept_folder, make_parser
 
 from weft import Engine, open_engine
 from weft.records import Result
@@ -84,7 +85,7 @@ def read_cases(path: Path) -> list[Case]:
 
 def read_given(corpus: str) -> list[Case]:
     """Return the answerable questions of a corpus in $WEFT_DATA; one of the expected documents is enough."""
-    path = Path(os.environ["WEFT_DATA"]) / "real" / corpus / "questions.jsonl"
+    path = data_folder() / "real" / corpus / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     answerable = [row for row in rows if row["expected"]]
     return [
@@ -136,27 +137,22 @@ def print_row(corpus: str, kind: str, method: str, outcomes: Sequence[Outcome]) 
 def open_corpus(corpus: str, *, folder: Path) -> Engine:
     """Return an engine with the documents of a corpus; a store in the folder is used again."""
     engine = open_engine(str(folder / f"{corpus}.db"), embedder=EMBEDDERS.get(corpus, "local/granite-30m"))
-    data = Path(os.environ["WEFT_DATA"]) / "real" / corpus
+    data = data_folder() / "real" / corpus
     engine.index(*(str(path) for path in sorted(data.iterdir()) if path.is_dir()))
     return engine
 
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="Folder that keeps the stores (default: a temporary one).")
+    parser = make_parser(__doc__, keep=True)
     parser.add_argument("--missed", action="store_true", help="List questions that miss a document.")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="Corpora (default: all).")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=("hybrid", "auto"), help="Methods.")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `real/`")
     cases, pooled = read_cases(QUESTIONS), dict[tuple[str, str], list[Outcome]]()
     print("| corpus | kind | method | questions | first | pages | all@10 | even | odd | all | results |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.keep or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with kept_folder(arguments.keep) as folder:
         for corpus in arguments.corpora:
             with open_corpus(corpus, folder=folder) as engine:
                 own = [*(case for case in cases if case.corpus == corpus), *read_given(corpus)]

@@ -10,7 +10,6 @@ the corpora below `$WEFT_DATA/real` are measured.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -20,8 +19,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
 import yaml
+from harness import data_folder, make_parser
 from markdown_it import MarkdownIt
 
 from weft import Engine
@@ -165,13 +167,13 @@ def measure(folder: Path, root: str, *, shows: bool) -> tuple[int, int, float, f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--root", action="append", default=[], metavar="FOLDER=PREFIX")
     parser.add_argument("--show", action="store_true", help="list missing and extra links")
     options = parser.parse_args()
     roots = ROOTS | dict(item.split("=", 1) for item in options.root)
-    folders = options.folders or [Path(os.environ["WEFT_DATA"]) / "real" / name for name in ROOTS]
+    folders = options.folders or [data_folder() / "real" / name for name in ROOTS]
     print(f"{'corpus':20} {'expected':>8} {'found':>8} {'recall':>7} {'precision':>9}")
     for folder in folders:
         expected, found, recall, precision = measure(folder, roots.get(folder.name, ""), shows=options.show)

@@ -16,16 +16,18 @@ A right relation is stated by the corpus. `labels/CORPUS.jsonl` contains one lab
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, make_parser
 
 from weft import Engine, open_engine
 from weft.extract.mentions import DERIVED_TYPES
@@ -56,7 +58,7 @@ def corpus_folder(name: str) -> Path:
     """Return the folder of a corpus: the sample of the project, or a folder below $WEFT_DATA/real."""
     if name == "sample":
         return PROJECT / "examples" / "corpus"
-    return Path(os.environ.get("WEFT_DATA") or PROJECT.parent / "shared" / "data") / "real" / name
+    return data_folder() / "real" / name
 
 
 def read_labels(name: str) -> dict[tuple[str, str], bool]:
@@ -177,7 +179,7 @@ def name_key_text(text: str) -> str:
 
 def main() -> int:
     """Run the benchmark; return 1 if a precision or recall is too low."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--corpus", action="append", choices=CORPORA)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--name", default="other")

@@ -10,16 +10,18 @@ two packages that were not looked at while the feature was built. The expected a
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib.util
-import os
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness import data_folder, make_parser
 from links import ROOTS, ConstantEmbedder, expected_pairs
 
 from weft import Engine
@@ -221,10 +223,10 @@ def _is_expected(name: str, expected: frozenset[str] | set[str]) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--show", action="store_true", help="list missing and extra things")
     options = parser.parse_args()
-    trees = [Path(os.environ["WEFT_DATA"]) / "real" / name for name in ("k8s-concepts", "notes-blue-book")]
+    trees = [data_folder() / "real" / name for name in ("k8s-concepts", "notes-blue-book")]
     packages = [Path(str(importlib.util.find_spec(name).origin)).parent for name in PACKAGES]  # type: ignore[union-attr]
     print(f"{'corpus':16} {'':10} {'questions':>9} {'complete':>8} {'precision':>9} {'hit@1':>6}")
     for folder in (*trees, *packages):

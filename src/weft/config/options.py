@@ -265,7 +265,7 @@ class RerankOptions:
     deadline_ms: int = 3000
     """Deadline in milliseconds, model loading included; the result is then returned without re-ranking."""
     weight: float = 0.4
-    """Weight of the text score beside the reranker score, 0 to 1 (`benchmarks/quality/reranking.py`)."""
+    """Weight of the text score beside the reranker score, 0 to 1 (docs/reranking.md)."""
     base_url: str = ""
     """URL of the endpoint up to `/rerank`; empty for the vendor's. Required with `http/…`."""
 

@@ -23,7 +23,6 @@ _CODE_STYLE = re.compile(
 )
 _CODE_FONT = re.compile(r"\b(?:courier|consolas|menlo|monaco|monospaced?|mono|fira code|cascadia code)\b", re.I)
 _NO_LINK = ("#", "mailto:", "javascript:", "tel:", "file:")
-_ENDS = re.compile(r"(\s*)(.*?)(\s*)\Z", re.S)
 
 
 class Run(NamedTuple):
@@ -81,12 +80,13 @@ def marked_text(runs: Sequence[Run]) -> str:
     found = ""
     for (is_code, address), group in groupby(runs, key=lambda run: (run.is_code, run.address)):
         text = "".join(run.text for run in group)
-        ends = _ENDS.match(text)
-        if ends is None or not ends[2] or not (is_code or address):
+        inner = text.strip()
+        if not inner or not (is_code or address):
             found += text
             continue
-        shown = f"`{ends[2]}`" if is_code and "`" not in ends[2] and "\n" not in ends[2] else ends[2]
-        found += ends[1] + (_link(shown, address) if address else shown) + ends[3]
+        before, _, after = text.partition(inner)
+        shown = f"`{inner}`" if is_code and "`" not in inner and "\n" not in inner else inner
+        found += before + (_link(shown, address) if address else shown) + after
     return found
 
 

@@ -1,8 +1,8 @@
 """
 Status of answers on real documentation: own, foreign and weak questions, and names that stand nowhere.
 
-    WEFT_DATA=DIR python benchmarks/real/confidence.py --keep DIR    keep the stores in a folder for the next run
-    WEFT_DATA=DIR python benchmarks/real/confidence.py --wrong       and the questions with a wrong status
+    WEFT_DATA=DIR python benchmarks/real/status.py --keep DIR    keep the stores in a folder for the next run
+    WEFT_DATA=DIR python benchmarks/real/status.py --wrong       and the questions with a wrong status
 
 | kind | question | expected status |
 | --- | --- | --- |
@@ -19,17 +19,17 @@ Status of answers on real documentation: own, foreign and weak questions, and na
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
 from connected import CORPORA, open_corpus
+from harness import data_folder, kept_folder, make_parser
 
 from weft import Engine
 from weft.rank.calibrate import roc_area
@@ -80,7 +80,7 @@ def read_own(corpus: str) -> list[Case]:
     """Return the questions that a corpus answers, and those about it with a wrong premise."""
     rows = map(json.loads, (QUESTIONS / "connected.jsonl").read_text("utf-8").splitlines())
     cases = [Case(question=row["question"], kind="own") for row in rows if row["corpus"] == corpus]
-    given = Path(os.environ["WEFT_DATA"]) / "real" / corpus / "questions.jsonl"
+    given = data_folder() / "real" / corpus / "questions.jsonl"
     for row in map(json.loads, given.read_text("utf-8").splitlines() if given.exists() else ()):
         kind = row["kind"] if row["kind"] in ALLOWED else "own"
         is_absent = kind == "wrong_premise" and not row["expected"]
@@ -128,19 +128,14 @@ def print_rows(corpus: str, method: str, outcomes: Sequence[Outcome]) -> None:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="Folder that keeps the stores (default: a temporary one).")
+    parser = make_parser(__doc__, keep=True)
     parser.add_argument("--wrong", action="store_true", help="List questions with a wrong status.")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="Corpora (default: all).")
     arguments = parser.parse_args()
-    if not os.environ.get("WEFT_DATA"):
-        parser.error("WEFT_DATA is not set: it names the folder that holds `real/`")
     pooled = dict[str, list[Outcome]]()
     print("| corpus | method | kind | questions | ok | low_confidence | no_match | right |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.keep or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with kept_folder(arguments.keep) as folder:
         for corpus in arguments.corpora:
             with open_corpus(corpus, folder=folder) as engine:
                 for method in METHODS:
