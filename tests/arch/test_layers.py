@@ -28,7 +28,13 @@ READS_ENTRY_POINTS = {"load/entry_points.py"}
 """Modules that may look for code of other packages."""
 UPWARD = {("engine/engine.py", "tools.memory_search")}
 """The imports that may point up: `Engine.memory_search` calls the tool of that name."""
-NAMES_ADAPTERS = {"engine/adapters.py", "admin/tables.py", "admin/local_models.py", "admin/doctor.py"}
+NAMES_ADAPTERS = {
+    "engine/adapters.py",
+    "engine/opening/databases.py",
+    "admin/tables.py",
+    "admin/local_models.py",
+    "admin/doctor.py",
+}
 """Modules outside `store` and `models` that may import an adapter."""
 
 

@@ -62,7 +62,7 @@ def test_passages_that_are_not_found_are_counted(weft, tmp_path):
     """The receipt names the remedy."""
     (tmp_path / "o.jsonl").write_text('{"_id": "d7", "entities": ["Ada"], "triples": [["Ada", "met", "Mary"]]}\n')
 
-    assert "1 passages were not found" in weft("import", "o.jsonl").err
+    assert "1 passage was not found" in weft("import", "o.jsonl").err
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,6 @@ def test_a_query_returns_facts_on_request(weft, notes):
     assert "facts" not in weft("query", "auth service", "--json").json
 
 
-def test_the_recall_cache_is_in_the_statistics(weft):
-    """They count this process, which has no recall."""
-    weft("fact", "add", "user", "prefers", "tea")
-
-    assert weft("stats", "--json").json["recall_cache"] == {"entries": 0, "hits": 0, "misses": 0}
-    assert "recall cache: 0 entries, 0 hits, 0 misses\n" in weft("stats").out
-
-
 def test_facts_alone_answer_a_query(weft, notes):
     """The exit code is 0 with them and 3 without."""
     weft("index", "notes", "-q")

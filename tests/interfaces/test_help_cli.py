@@ -1,6 +1,7 @@
 """Help texts: grouped, short, the same everywhere, and printed without loading the engine."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -70,6 +71,18 @@ def test_help_loads_no_slow_module():
 
     assert [verb for verb, *_ in found] == verbs
     assert [row for row in found if row[1] != 0 or row[2] > MAX_MODULES or row[3:] != [[], "Usage: "]] == []
+
+
+def test_statistics_open_no_engine(weft, notes):
+    """They read the store alone: importing engine, search and models takes longer than reading."""
+    weft("index", "notes", "-q")
+    command = [sys.executable, "-X", "importtime", "-m", "weft", "stats", "--json"]
+    done = subprocess.run(command, cwd=notes.parent, capture_output=True, text=True, check=True, timeout=600)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+    assert json.loads(done.stdout)["documents"] == 3
+    assert "weft.store.sqlite.database" in imported
+    assert imported.isdisjoint({"weft.engine.engine", "weft.engine.adapters", "weft.search.run", "onnxruntime"})
 
 
 def test_the_overview_groups_the_verbs(weft):

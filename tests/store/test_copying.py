@@ -14,8 +14,8 @@ from memory_store.store import MemoryDatabase
 from weft.admin import copy_parts
 from weft.admin.copy import compare, copy_namespace, copy_namespaces
 from weft.config import read_settings
-from weft.engine.adapters import open_database
 from weft.engine.engine import Engine
+from weft.engine.opening.databases import open_database
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
 from weft.records import Candidate, Document, Extraction, FactEntity, Filter, LlmRun, StatedRelation, Usage
 from weft.store.relational import fact_store

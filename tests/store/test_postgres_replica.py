@@ -9,7 +9,7 @@ from contract import EVERYTHING, MODEL, make_batch
 from weft.admin.doctor import diagnose
 from weft.config import read_settings
 from weft.config.trust import trust
-from weft.engine.adapters import open_database
+from weft.engine.opening.databases import open_database
 from weft.errors import ConfigError
 from weft.store.postgres.database import PostgresDatabase
 

@@ -23,6 +23,7 @@ from weft.search.question.read import read_question
 from weft.search.search_context import SearchContext
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, squeeze
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -106,7 +107,7 @@ def calibrate(
     own = _own_probes(store, limit=probes)
     if len(own) < MIN_PROBES:
         raise InputError(
-            f"namespace {store.namespace!r} has text for {len(own)} probes, but {MIN_PROBES} are needed",
+            f"namespace {store.namespace!r} has text for {counted(len(own), 'probe')}, but {MIN_PROBES} are needed",
             hint="add documents with weft index; until then the calibration of the embedder applies",
         )
     foreign = _foreign_probes(own)

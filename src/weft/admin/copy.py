@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from weft.admin.copy_parts import PARTS, FactEntities, Part
 from weft.config import Settings, find_path, is_missing, shown
-from weft.engine.adapters import open_database
 from weft.engine.embedder import find_active
+from weft.engine.opening.databases import open_database
 from weft.errors import InputError, SchemaMismatch
 from weft.store.base import Store
 

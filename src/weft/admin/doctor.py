@@ -16,8 +16,9 @@ from weft.admin.calibration_state import describe
 from weft.admin.tables import find_schema
 from weft.choices import KEYWORD, VECTOR
 from weft.config import Settings, is_missing, is_server, shown
-from weft.engine.adapters import open_database, open_embedder, open_reranker
+from weft.engine.adapters import open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
+from weft.engine.opening.databases import open_database
 from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
 from weft.models.local.catalog import MODELS, PREFIX
@@ -25,6 +26,7 @@ from weft.models.local.device import find_device
 from weft.models.local.model_folder import find_installed, read_precision
 from weft.store.base import Database, Store
 from weft.system.cores import usable_cores
+from weft.text.plurals import counted
 
 EXTRAS = {
     "html": "lxml",
@@ -192,7 +194,7 @@ def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]
     yield Finding(
         what=f"namespace {name}",
         state="ok",
-        detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
+        detail=f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}, {active or 'no embedder'}",
     )
     indexes = {VECTOR: stats.vector_search, KEYWORD: stats.keyword_search, "entity": stats.entity_search}
     for kind, detail in indexes.items():

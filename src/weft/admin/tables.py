@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import check_address, find_path, is_missing, is_server, shown
-from weft.engine.adapters import require_postgres
+from weft.engine.opening.databases import require_postgres
 from weft.errors import InputError
 from weft.store.sqlite.connect import read_version
 from weft.store.sqlite.database import SqliteDatabase

@@ -19,6 +19,7 @@ from weft.cli.terminal import say
 if TYPE_CHECKING:
     from weft.config import Settings
     from weft.engine.engine import Engine
+    from weft.store.base import Database
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,18 +67,12 @@ class Session:
         too, an unknown namespace is reported on stderr.
         """
         from weft.cli.progress import FetchBar
-        from weft.config import is_missing
         from weft.engine.engine import Engine
-        from weft.errors import InputError
 
         settings = self.settings(**overrides)
         stores = (settings.store.db,) if "store__db" in overrides else self.several.get("store.db", ())
-        for db in stores or (settings.store.db,):
-            if must_exist and is_missing(db):
-                raise InputError(
-                    f"store {db!r} does not exist",
-                    hint="run `weft index PATH` to create the store, or pass an existing one with --db",
-                )
+        if must_exist:
+            _require(stores or (settings.store.db,))
         is_quiet = self.verbosity < 0
         engine = Engine(
             settings,
@@ -98,6 +93,36 @@ class Session:
         finally:
             with nullcontext() if is_quiet else notice_after(CLOSE_NOTICE_S, CLOSE_NOTICE):
                 engine.close()
+
+    @contextmanager
+    def open_database(self) -> Iterator[tuple[Settings, Database]]:
+        """Open the store alone for a `with` block: without models, so a fourth of the time of an engine."""
+        from weft.engine.input_checks import describe_unknown_namespace
+        from weft.engine.opening.databases import open_database
+
+        settings = self.settings()
+        _require((settings.store.db,))
+        database = open_database(settings)
+        try:
+            unknown = describe_unknown_namespace(database, settings.store.namespace)
+            for note in (*database.notes, *([unknown] if unknown else ())):
+                say(f"note: {note}", err=True)
+            yield settings, database
+        finally:
+            database.close()
+
+
+def _require(stores: Sequence[str]) -> None:
+    """Raise `InputError` if a store does not exist."""
+    from weft.config import is_missing
+    from weft.errors import InputError
+
+    for db in stores:
+        if is_missing(db):
+            raise InputError(
+                f"store {db!r} does not exist",
+                hint="run `weft index PATH` to create the store, or pass an existing one with --db",
+            )
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.cli.terminal import counted, one_line, say
+from weft.cli.terminal import one_line, say
 from weft.records import Receipt, Usage
+from weft.text.plurals import counted
 
 MAX_LISTED_SKIPS = 3
 """Maximum number of skipped files listed per reason."""

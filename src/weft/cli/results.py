@@ -14,6 +14,7 @@ from weft.context.serialise import choice_to_dict
 from weft.records import Choice, Context, Evidence, PathStep, RelationAnswer, Result
 from weft.search.channel_table import explain_channel
 from weft.text.analyzer import query_terms, terms
+from weft.text.plurals import counted
 
 SNIPPET_CHARACTERS = 420
 """Maximum number of characters of a chunk printed by `weft query`; --full prints all."""
@@ -38,9 +39,8 @@ def print_result(result: Result, *, explain: bool, full: bool) -> None:
 
 def print_status(out: Console, result: Result) -> None:
     """Print the status of a result with its notes, without the evidence."""
-    count = len(result.evidence)
     linked = f" and {len(result.connected)} connected" if result.connected else ""
-    head = f"{count} result{'s' if count != 1 else ''}{linked} · {result.method} · confidence {result.confidence:.2f}"
+    head = f"{counted(len(result.evidence), 'result')}{linked} · {result.method} · confidence {result.confidence:.2f}"
     style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
     is_answered = result.evidence or result.status != "no_match"
     out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if is_answered else "[red]no match[/]")
@@ -173,7 +173,7 @@ def _print_explanation(out: Console, result: Result) -> None:
         end = f"graph skipped: {result.graph.skipped}" if result.graph.skipped else f"trust {result.graph.trust:.2f}"
         out.print(f"[dim]{how}: {escape(named)}; {escape(end)}[/]")
     if result.rerank is not None:
-        judged = f"{result.rerank.count} chunks judged by {result.rerank.model}"
+        judged = f"{counted(result.rerank.count, 'chunk')} judged by {result.rerank.model}"
         out.print(f"[dim]{escape(f'not re-ranked: {result.rerank.skipped}' if result.rerank.skipped else judged)}[/]")
     for reason, count in result.dropped.items():
         out.print(f"[dim]omitted, {count}: {escape(reason)}[/]")

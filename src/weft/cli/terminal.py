@@ -68,13 +68,6 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun in singular or plural: `1 entity`, `2,000 entities`."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
-
-
 def one_line(value: object) -> str:
     """Return a value as one line: tabs and line ends become spaces, control characters become escapes."""
     return visible(_BREAK.sub(" ", str(value)))

@@ -30,6 +30,7 @@ from weft.extract.user_statements import SUBJECT, project_of, project_subject
 from weft.load.conversations.projects import FOLDER, PROJECT, find_project
 from weft.masking.mask import mask_secrets
 from weft.records import Evidence, Fact, Filter, Recall, Result
+from weft.text.plurals import counted
 
 TOP_K = 5
 MAX_PASSAGES = 5
@@ -75,7 +76,9 @@ class Recaller:
     def count_given(self, event: str, given: Mapping[str, Any], shown: Block) -> None:
         """Remember what a session was given. An answer that came too late was not: the next prompt may get it."""
         self._remember(session_of(given), [item.id for item in shown.items])
-        self._state.set("recall", f"{event}: {len(shown.items)} items, {len(shown.text)} characters")
+        self._state.set(
+            "recall", f"{event}: {counted(len(shown.items), 'item')}, {counted(len(shown.text), 'character')}"
+        )
 
     def _start(self, given: Mapping[str, Any], *, scope: str) -> list[Item]:
         """Return the facts about the user and the project. A session that is resumed may have lost them."""

@@ -1,4 +1,4 @@
-"""Factories that open the database and the models that the settings name. No other module imports adapters."""
+"""Factories of the models that the settings name. `weft.engine.opening.databases` opens the stores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
-from weft.config import ModelOptions, Settings, check_address, find_path, is_server
+from weft.config import ModelOptions, Settings
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable, WeftError
 from weft.extract.chinese.tagger import Tagger
 from weft.extract.names import name_text
@@ -17,7 +17,6 @@ from weft.models.llm.budget import Account, Bounds
 from weft.models.llm.prices import Price, find_embedding_price, find_price
 from weft.models.loaded_models import LoadedModels
 from weft.records import Batch, Document, LlmRun, ModelCard
-from weft.store.base import Database, StoreReader
 from weft.text.split import indexed_text
 from weft.text.tokens import EstimatingCounter
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from weft.models.llm.chat import ChatLimits, HttpChat, Wire
     from weft.models.llm.extractor import LlmExtractor
     from weft.models.rerankers.llm import LlmReranker
-    from weft.store.federated.federated_store import FederatedCache
 
 REPLY_CACHE_FILE = "replies.db"
 VECTOR_CACHE_FILE = "vectors.db"
@@ -47,49 +45,6 @@ class TimedReranker(Reranker, Protocol):
 
     def close(self) -> None:
         """Wait until the costs of finished calls are recorded."""
-
-
-# ── stores ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def open_database(settings: Settings) -> Database:
-    """Open the file or the server that the settings name; create missing files and tables."""
-    db = settings.store.db
-    check_address(db)
-    if is_server(db):
-        require_postgres()
-        from weft.store.postgres.database import PostgresDatabase
-
-        check_address(settings.store.replica)
-        return PostgresDatabase(db, replica=settings.store.replica)
-    if settings.store.replica:
-        raise ConfigError(
-            "store.replica is set, but store.db is a file",
-            hint="remove store.replica, or set store.db to a PostgreSQL server",
-        )
-    from weft.store.sqlite.database import SqliteDatabase
-
-    return SqliteDatabase(str(find_path(db) or db))
-
-
-def join_stores(stores: Mapping[str, StoreReader], *, cache: FederatedCache) -> StoreReader:
-    """Return several namespaces, by label, as one store. A label stands for one namespace as long as `cache` lives."""
-    from weft.store.federated.federated_store import FederatedStore
-
-    return FederatedStore(stores, cache=cache)
-
-
-def make_cache() -> FederatedCache:
-    """Return the cache of `join_stores`."""
-    from weft.store.federated.federated_store import FederatedCache
-
-    return FederatedCache()
-
-
-def require_postgres() -> None:
-    """Raise `MissingExtra` if the PostgreSQL driver is not installed."""
-    if find_spec("psycopg") is None or find_spec("pgvector") is None:
-        raise MissingExtra("psycopg", extra="postgres")
 
 
 # ── embedders ───────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from weft.config import ContextFormat, Method, SearchOptions, Settings, is_server
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
-from weft.engine.adapters import Progress, has_local_weights, open_counter, open_database, open_embedder, open_extractor
+from weft.engine.adapters import Progress, has_local_weights, open_counter, open_embedder, open_extractor
 from weft.engine.advice import Choice, add_advice, choose_embedder
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import (
@@ -30,6 +30,7 @@ from weft.engine.indexing.runs import preview_documents, preview_switch, switch
 from weft.engine.indexing.write_path import Indexing
 from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
+from weft.engine.opening.databases import open_database
 from weft.engine.opening.federation import Federation, check_namespaces
 from weft.engine.paths import (
     collect_sources,

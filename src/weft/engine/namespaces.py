@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from weft.config import Settings, check_namespace
-from weft.engine.adapters import Progress, embedder_opener, open_database
+from weft.engine.adapters import Progress, embedder_opener
 from weft.engine.api_keys import utc_now
 from weft.engine.embedder import EmbedderSlot, find_active, find_name
 from weft.engine.engine import Engine
+from weft.engine.opening.databases import open_database
 from weft.engine.result_models import ResultModels
 from weft.models.base import Embedder, Reranker
 from weft.store.base import Database

@@ -20,6 +20,7 @@ from weft.processes.child import python_command
 from weft.processes.child_process import ChildFailure, ChildProcess
 from weft.records import Document, Receipt, Skipped
 from weft.system.cores import usable_cores
+from weft.text.plurals import counted
 
 logger = logging.getLogger(__name__)
 
@@ -162,7 +163,7 @@ class ProcessPool:
         logger.warning("a worker died (exit code %d); other workers take its jobs", code)
         if self._deaths > MAX_DEATHS_PER_WORKER * self._size:
             raise WeftError(
-                f"workers died {self._deaths} times, the last one with exit code {code}",
+                f"workers died {counted(self._deaths, 'time')}, the last one with exit code {code}",
                 hint="reduce --workers if memory is short",
             )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import InputError, MissingExtra
+from weft.text.plurals import counted
 
 COLUMNS = ("recall@1", "recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", "all_gold@5")
 PLOTTED = "recall@5"
@@ -130,6 +131,8 @@ def write_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     axes.set_xticks([index + 0.4 - width / 2 for index in range(len(COLUMNS))], COLUMNS)
     axes.set_ylim(0, 1.08)
     first = rows[0]
-    axes.set_title(f"{first['dataset']}: {first['queries']:,} questions, {first['documents']:,} documents")
+    axes.set_title(
+        f"{first['dataset']}: {counted(first['queries'], 'question')}, {counted(first['documents'], 'document')}"
+    )
     axes.legend(frameon=False, ncols=len(rows), loc="upper left")
     figure.savefig(path, dpi=150)

@@ -10,6 +10,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.admin.calibrate import Calibrated, Judgement
@@ -54,7 +55,7 @@ def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None
     if session.verbosity >= 0:
         outcome = "nothing was written" if dry_run else f"answers of {found.model} now use the fitted calibration"
         say(
-            f"{found.own:,} probes of namespace {namespace!r}, {found.foreign:,} foreign ones "
+            f"{counted(found.own, 'probe')} of namespace {namespace!r}, {found.foreign:,} foreign ones "
             f"({found.left_out} most similar ones omitted); {outcome}",
             err=True,
         )

@@ -14,6 +14,7 @@ from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import one_line, say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.entities import EntityView
@@ -212,7 +213,7 @@ def _print_view(view: EntityView, citations: Mapping[str, str]) -> None:
         say(one_line(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})"))
     if view.entity.description:
         say(one_line(view.entity.description))
-    say(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
+    say(f"mentioned {counted(view.entity.mentions, 'time')} in {counted(view.entity.chunks, 'chunk')}")
     is_mixed = any(set(found) - {"rules"} for found in (view.extractors, *(step.extractors for step in view.relations)))
     if is_mixed:
         say(f"read by: {', '.join(view.extractors)}")
@@ -247,7 +248,8 @@ def _report(session: Session, found: Entity) -> None:
         print_json(entity_to_dict(found))
     elif session.verbosity >= 0:
         also = f", also {', '.join(found.aliases)}" if found.aliases else ""
-        say(one_line(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks"), err=True)
+        mentions = f"{counted(found.mentions, 'mention')} in {counted(found.chunks, 'chunk')}"
+        say(one_line(f"{found.name}{also}: {mentions}"), err=True)
 
 
 for command in (list_entities, show, similar, merge, unmerge, alias, rename, delete, restore):

@@ -12,6 +12,7 @@ from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
 from weft.cli.terminal import one_line, say, write_data
 from weft.exchange.file_formats import GraphForm, WriteForm
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -170,7 +171,7 @@ def _report(session: Session, receipt: ImportReceipt, *, removed: bool = False) 
     if session.verbosity < 0:
         return
     if removed:
-        counts = f"{receipt.pruned:,} documents, annotations of {receipt.annotated:,} chunks"
+        counts = f"{counted(receipt.pruned, 'document')}, annotations of {counted(receipt.annotated, 'chunk')}"
         say(f"removed {receipt.name}: {counts}", err=True)
         return
     for line in _receipt_lines(receipt):
@@ -181,14 +182,17 @@ def _receipt_lines(receipt: ImportReceipt) -> list[str]:
     """Return the receipt of an import as lines of text."""
     documents = receipt.added + receipt.changed + receipt.unchanged
     lines = [
-        f"imported {receipt.name} ({receipt.form}): {receipt.entities:,} entities, {receipt.relations:,} relations "
-        f"in {receipt.seconds:.1f} s",
-        f"wrote {documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
-        f"{receipt.unchanged:,} unchanged, {receipt.pruned:,} deleted), annotated {receipt.annotated:,} other chunks",
-        f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache",
+        f"imported {receipt.name} ({receipt.form}): {counted(receipt.entities, 'entity')}, "
+        f"{counted(receipt.relations, 'relation')} in {receipt.seconds:.1f} s",
+        f"wrote {counted(documents, 'document')} ({receipt.added:,} new, {receipt.changed:,} changed, "
+        f"{receipt.unchanged:,} unchanged, {receipt.pruned:,} deleted), "
+        f"annotated {counted(receipt.annotated, 'other chunk')}",
+        f"embedded {counted(receipt.embedded, 'text')}, {receipt.cached:,} from the cache",
     ]
     if receipt.not_found:
-        lines.append(f"{receipt.not_found:,} passages were not found: index them, then import again")
+        lines.append(
+            counted(receipt.not_found, "passage was", "passages were") + " not found: index them, then import again"
+        )
     lines += [f"skipped {line}" for line in receipt.skipped[:MAX_LISTED_SKIPS]]
     if len(receipt.skipped) > MAX_LISTED_SKIPS:
         lines.append(f"skipped {len(receipt.skipped) - MAX_LISTED_SKIPS:,} more (--json lists them)")

@@ -8,6 +8,7 @@ from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
+from weft.text.plurals import counted
 
 
 @verb(takes_several=True)
@@ -72,9 +73,9 @@ def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
         names = tuple(typed_source(name, store=engine.store, base=engine.base) for name in names)
         count = len(set(get_named(names, store=engine.store)))
         if count > 1 and not yes:
-            require_consent(f"delete {count:,} documents: {', '.join(map(repr, names))}?")
+            require_consent(f"delete {counted(count, 'document')}: {', '.join(map(repr, names))}?")
         count = engine.delete(*names)
     if session.as_json:
         print_json({"deleted": count})
     elif session.verbosity >= 0:
-        say(f"deleted {count} documents", err=True)
+        say(f"deleted {counted(count, 'document')}", err=True)

@@ -12,6 +12,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.terminal import say
 from weft.errors import ConfigError
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -63,7 +64,7 @@ def _check_usage(engine: Engine, usage: Usage) -> None:
     if usage.calls and (usage.unpriced or min(usage.cost, limit) > options.ask_above):
         cost = "at an unknown price" if usage.unpriced else f"for about ${usage.cost:.2f}"
         raise ConfigError(
-            f"confirmation required: {options.model} would read {usage.calls:,} chunks {cost}",
+            f"confirmation required: {options.model} would read {counted(usage.calls, 'chunk')} {cost}",
             hint="accept the cost with --yes, or limit it with --max-cost; llm.prices sets prices",
         )
 
@@ -125,7 +126,7 @@ def _sample(engine: Engine, paths: tuple[str, ...], usage: Usage, *, sample: int
     first = _share(usage, sample)
     if not yes:
         _check_usage(engine, first)
-    say(f"sending at most {first.calls:,} chunks as a sample, {_cost(first)}", err=True)
+    say(f"sending at most {counted(first.calls, 'chunk')} as a sample, {_cost(first)}", err=True)
     before = {run.id for run in engine.store.spending.runs()}
     receipt = engine.preview(*paths, sample=sample)
     runs = engine.store.spending.runs()
@@ -159,7 +160,7 @@ def _print(receipt: Receipt, embedder: str, seconds: float | None) -> None:
 
     say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
     say(f"chunks: {receipt.chunks:,}")
-    say(f"embedder: {embedder}, {receipt.embedded:,} texts to embed, {receipt.cached:,} cached")
+    say(f"embedder: {embedder}, {counted(receipt.embedded, 'text')} to embed, {receipt.cached:,} cached")
     say(f"embedding: {embedding_line(receipt.embedding, is_dry=True)}")
     if seconds is not None:
         say(f"embedding minutes: about {seconds / 60:.1f}")
@@ -172,7 +173,7 @@ def _print_llm(usage: Usage, name: str, sampled: Usage | None) -> None:
     if sampled is not None:
         say(f"sample: {usage_line(sampled)}")
     say(f"model: {name}")
-    say(f"requests: {usage.calls:,} chunks to send, {usage.cached:,} cached")
+    say(f"requests: {counted(usage.calls, 'chunk')} to send, {usage.cached:,} cached")
     say(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_margin(usage)}")
     say(f"cost: {_cost(usage)}")
     if usage.known and usage.known.calls and usage.calls:

@@ -13,8 +13,9 @@ from weft.cli.index.estimate import check_cost, llm_options, llm_overrides
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import counted, say
+from weft.cli.terminal import say
 from weft.errors import InputError, WeftError
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine

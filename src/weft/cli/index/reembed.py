@@ -10,6 +10,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -55,8 +56,11 @@ def _print(receipt: Receipt, name: str, *, is_dry: bool) -> None:
     from weft.records import Usage
 
     active = "" if is_dry or receipt.stopped else f"; queries now use {name}"
-    done = f"{'would embed' if is_dry else 'embedded'} {receipt.chunks:,} chunks"
-    say(f"{done}, {receipt.embedded:,} texts including names, {receipt.cached:,} from the cache{active}", err=True)
+    done = f"{'would embed' if is_dry else 'embedded'} {counted(receipt.chunks, 'chunk')}"
+    say(
+        f"{done}, {counted(receipt.embedded, 'text')} including names, {receipt.cached:,} from the cache{active}",
+        err=True,
+    )
     if receipt.embedding != Usage() or (is_dry and receipt.embedded):
         say(f"embedder: {name}, {embedding_line(receipt.embedding, is_dry=is_dry)}", err=True)
     for note in receipt.notes:

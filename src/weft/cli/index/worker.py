@@ -9,7 +9,8 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import counted, say
+from weft.cli.terminal import say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     import threading

@@ -9,7 +9,8 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.terminal import counted, one_line, say
+from weft.cli.terminal import one_line, say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.admin.copy import CopyReceipt
@@ -68,7 +69,7 @@ def _copy(session: Session, source: str | None, target: str, *, every: bool, pru
 
 
 def _print(receipt: CopyReceipt, *, target: str) -> None:
-    counts = f"{receipt.documents:,} documents and {receipt.facts:,} facts"
+    counts = f"{counted(receipt.documents, 'document')} and {counted(receipt.facts, 'fact')}"
     say(f"{receipt.namespace}: {counts} copied to {target}", err=True)
     say(f"written: {_list(receipt.written) or 'nothing, the target is up to date'}", err=True)
     if receipt.removed:

@@ -11,6 +11,7 @@ from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.records import Problem, StoreStats
@@ -31,23 +32,21 @@ def stats(session: Session) -> None:
     from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
     from weft.records import Usage
 
-    with session.open() as engine:
-        store = engine.store
-        found = stats_to_dict(engine.stats())
-        memory = engine.memory.stats()
-        found["facts"] = memory["facts"]
-        found["recall_cache"] = {"entries": memory["cached"]} | {name: memory[name] for name in ("hits", "misses")}
+    with session.open_database() as (settings, database):
+        store = database.store(settings.store.namespace)
+        found = stats_to_dict(store.stats())
+        found["facts"], _ = store.facts.count()
         found |= census_to_dict(store.graph.census(), store.graph.top_entities(limit=MAX_TOP_ENTITIES))
-        found |= {"namespace": store.namespace, "db": shown(engine.settings.store.db)}
+        found |= {"namespace": store.namespace, "db": shown(settings.store.db)}
         found["broken_links"] = store.graph.count_broken_links()
-        found["bytes"] = engine.database.size()
+        found["bytes"] = database.size()
         found["confidence"] = confidence_to_dict(store.calibration())
         lines = {"confidence": describe(store.calibration(), chunks=found["chunks"])[0]}
-        found["notes"] = list(engine.database.notes)
+        found["notes"] = list(database.notes)
         if runs := store.spending.runs():
             usage = sum((run.usage for run in runs), Usage())
             found["llm"] = {"runs": len(runs), **usage_to_dict(usage)}
-            lines["llm"] = f"{usage_line(usage)}, in {len(runs):,} {'run' if len(runs) == 1 else 'runs'}"
+            lines["llm"] = f"{usage_line(usage)}, in {counted(len(runs), 'run')}"
     if session.as_json:
         print_json(found)
     else:
@@ -63,8 +62,6 @@ def _print_stats(found: dict[str, Any], lines: dict[str, str]) -> None:
                 say(f"model: {model['name']}, dimension {model['dimension']}, {state}")
         elif key == "confidence":
             say(f"confidence: {lines[key]}")
-        elif key == "recall_cache":
-            say(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
         elif key == "llm":
             say(f"language model: {lines[key]}")
         elif key in ("entity_types", "relation_types"):
@@ -80,7 +77,7 @@ def _print_stats(found: dict[str, Any], lines: dict[str, str]) -> None:
 def _print_types(title: str, counts: dict[str, int]) -> None:
     """Print the most frequent types on one line."""
     often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    more = f" and {len(often) - MAX_TYPES:,} more types" if len(often) > MAX_TYPES else ""
+    more = f" and {counted(len(often) - MAX_TYPES, 'more type')}" if len(often) > MAX_TYPES else ""
     listed = ", ".join(f"{type} {count:,}" for type, count in often[:MAX_TYPES])
     say(one_line(f"{title}: {listed or 'none'}{more}"))
 

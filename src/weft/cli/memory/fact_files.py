@@ -11,6 +11,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.terminal import one_line, say, write_data
 from weft.exchange.file_formats import FactForm
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.records import FactReceipt
@@ -66,7 +67,7 @@ def export_file(session: Session, file: Path, form: FactForm) -> None:
     if session.as_json:
         print_json({"file": str(file), "format": form, "lines": len(lines), "bytes": len(data)})
     elif session.verbosity >= 0:
-        say(f"wrote {file}: {len(lines):,} lines as {form} ({len(data):,} bytes)", err=True)
+        say(f"wrote {file}: {counted(len(lines), 'line')} as {form} ({counted(len(data), 'byte')})", err=True)
 
 
 def report_import(session: Session, file: Path, receipt: FactReceipt) -> None:
@@ -79,7 +80,7 @@ def report_import(session: Session, file: Path, receipt: FactReceipt) -> None:
     if session.verbosity < 0:
         return
     counts = f"{receipt.added:,} added, {receipt.strengthened:,} strengthened, {receipt.known:,} known"
-    imported = f"imported {file} ({receipt.form}): {receipt.entities:,} entities, facts: {counts}"
+    imported = f"imported {file} ({receipt.form}): {counted(receipt.entities, 'entity')}, facts: {counts}"
     say(f"{imported}, {len(receipt.refused):,} refused", err=True)
     for outcome, lines in (("refused", receipt.refused), ("skipped", receipt.skipped)):
         for line in lines[:MAX_LISTED_LINES]:

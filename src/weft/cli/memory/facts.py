@@ -13,6 +13,7 @@ from weft.cli.memory.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.records import Fact, GivenFact, Recall, Remembered
@@ -128,7 +129,7 @@ def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) ->
     if session.as_json:
         print_json({"forgotten": count})
     elif session.verbosity >= 0:
-        say(f"forgot {count} fact{'s' if count != 1 else ''}", err=True)
+        say(f"forgot {counted(count, 'fact')}", err=True)
 
 
 @verb()

@@ -11,8 +11,9 @@ from weft.cli.confirmation import require_consent
 from weft.cli.memory.facts import to_time
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
-from weft.cli.terminal import counted, one_line, say
+from weft.cli.terminal import one_line, say
 from weft.errors import InputError
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from weft.admin.forget import Forgettable

@@ -11,6 +11,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.terminal import say
 from weft.daemon.events import SCOPES
+from weft.text.plurals import counted
 
 HOSTS = (
     "claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "opencode", "vscode", "windsurf", "zed",
@@ -60,14 +61,14 @@ def install(session: Session, host: str, undo: bool, scope: str, dry_run: bool, 
     if dry_run:
         return
     if changes and not yes:
-        require_consent(f"write {len(changes)} files?", done="written", does="writes")
+        require_consent(f"write {counted(len(changes), 'file')}?", done="written", does="writes")
     if undo:
         apply_undo(host, changes)
     else:
         apply_install(host, changes, skill=found.skill)
     if session.verbosity >= 0 and not session.as_json:
         done = "restored" if undo else "changed"
-        say(f"{done} {len(changes)} files" if changes else "nothing to change", err=True)
+        say(f"{done} {counted(len(changes), 'file')}" if changes else "nothing to change", err=True)
         if not undo:
             how = "weft hook status shows what is captured" if found.hooks else "its list of MCP servers shows weft"
             say(f"next: restart {found.title} and send a prompt; {how}", err=True)

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from weft.config import check_namespace, is_server
-from weft.engine.adapters import join_stores, make_cache
 from weft.engine.input_checks import describe_unknown_namespace
+from weft.engine.opening.databases import join_stores, make_cache
 from weft.errors import InputError
 from weft.store.base import Database, StoreReader
 

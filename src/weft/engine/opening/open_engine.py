@@ -9,8 +9,8 @@ from typing import Any
 
 from weft.config import is_missing
 from weft.config.read import read_settings
-from weft.engine.adapters import open_database
 from weft.engine.engine import Engine
+from weft.engine.opening.databases import open_database
 from weft.engine.opening.federation import Federation, label_databases
 from weft.errors import InputError
 from weft.models.base import Embedder, Reranker

@@ -21,6 +21,7 @@ from weft.load.line_map import collapse, join_numbered
 from weft.load.metadata import Fields
 from weft.records import Document
 from weft.text.decode import clean
+from weft.text.plurals import counted
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -57,7 +58,7 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
         info = _read_info(reader)
     text, lines = join_numbered(pages)
     if not text:
-        detail = f"no text on {len(reader.pages)} pages; load.ocr recognises the text of scanned pages"
+        detail = f"no text on {counted(len(reader.pages), 'page')}; load.ocr recognises the text of scanned pages"
         raise LoadError("no text", detail)
     title = info.pop("title", "")
     if scanned:

@@ -21,6 +21,7 @@ from weft.models.base import TextKind, replace_surrogates
 from weft.models.http_client import Transport
 from weft.models.llm.budget import Account
 from weft.records import ModelCard, Usage, Vectors
+from weft.text.plurals import counted
 from weft.text.tokens import guess_model_tokens
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -301,7 +302,9 @@ def read_vectors(answer: object, *, count: int) -> Vectors:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise BadModelOutput("the response of the endpoint has no list `data` of vectors", hint=ENDPOINT_HINT)
     if len(entries) != count:
-        raise BadModelOutput(f"the endpoint returned {len(entries)} vectors for {count} texts", hint=ENDPOINT_HINT)
+        raise BadModelOutput(
+            f"the endpoint returned {counted(len(entries), 'vector')} for {counted(count, 'text')}", hint=ENDPOINT_HINT
+        )
     # Servers that omit `index` return the vectors in order.
     indices = [entry.get("index", number) for number, entry in enumerate(entries)]
     if any(type(index) is not int for index in indices) or sorted(indices) != list(range(count)):

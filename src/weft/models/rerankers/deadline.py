@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from weft.errors import BadModelOutput, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Reranker
 from weft.system.lazy_resource import DeadlinePassed, LazyResource
+from weft.text.plurals import counted
 
 MAX_CONCURRENT_CALLS = 16
 """Maximum number of concurrent calls, including abandoned ones whose deadline has passed."""
@@ -99,7 +100,9 @@ def check_scores(scores: Sequence[float], *, count: int) -> list[float]:
     except (TypeError, ValueError) as error:
         raise BadModelOutput(f"the reranker returned a non-numeric score: {error}", hint=MODEL_HINT) from error
     if len(numbers) != count:
-        raise BadModelOutput(f"the reranker returned {len(numbers)} scores for {count} texts", hint=MODEL_HINT)
+        raise BadModelOutput(
+            f"the reranker returned {counted(len(numbers), 'score')} for {counted(count, 'text')}", hint=MODEL_HINT
+        )
     if not all(map(math.isfinite, numbers)):
         raise BadModelOutput("the reranker returned a non-finite score", hint=MODEL_HINT)
     return numbers

@@ -13,6 +13,7 @@ from weft.errors import BadModelOutput, ConfigError, MissingExtra
 from weft.models.base import replace_surrogates
 from weft.models.embedders.openai import check_endpoint
 from weft.models.http_client import Transport
+from weft.text.plurals import counted
 
 Kind: TypeAlias = Literal["cohere", "jina", "http"]
 
@@ -108,7 +109,7 @@ def read_scores(answer: object, *, count: int) -> list[float]:
     for result in results:
         index, score = result.get("index"), result.get("relevance_score")
         if type(index) is not int or not 0 <= index < count or index in scores:
-            message = f"the endpoint returned the invalid index {index!r} for {count} texts"
+            message = f"the endpoint returned the invalid index {index!r} for {counted(count, 'text')}"
             raise BadModelOutput(message, hint=ENDPOINT_HINT)
         if type(score) not in (int, float) or not math.isfinite(score):
             raise BadModelOutput(f"the endpoint returned the invalid score {score!r}", hint=ENDPOINT_HINT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.records import Recall, Result
+from weft.text.plurals import counted
 
 
 def blend(result: Result, recall: Recall) -> Result:
@@ -22,7 +23,7 @@ def blend(result: Result, recall: Recall) -> Result:
     count = len(recall.facts)
     if not count or result.status in ("ok", "degraded"):
         return result
-    known = f"{count} remembered fact{'s' if count > 1 else ''}"
+    known = counted(count, "remembered fact")
     if result.evidence:
         note = f"the answer is based on {known}; the passages are uncertain"
     else:

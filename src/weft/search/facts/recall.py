@@ -25,6 +25,7 @@ from weft.search.question.entities import USER
 from weft.search.question.read import read_question
 from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
+from weft.text.plurals import counted
 
 logger = logging.getLogger(__name__)
 
@@ -167,7 +168,7 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
         known = QUESTION_WORDS | RECALL_WORDS | {word.text for entity in named for word in words(entity.name)}
         content = [singular(word.text) for word in query.question.words if word.text not in known]
         for entity, shared in store.facts.search_names(content, limit=limit):
-            how = f"shares {shared} word{'s' if shared > 1 else ''}"
+            how = f"shares {counted(shared, 'word')}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))
     return list(anchors.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.records import Problem
+from weft.text.plurals import counted
 
 MAX_COUNTED = 1_000_000
 """Limit for counting rows without a vector."""
@@ -26,4 +27,4 @@ def report_missing_vectors(where: str, model: str, *, chunks: int, names: int, f
 
 def _describe(count: int, words: str, model: str) -> str:
     singular, _, plural = words.partition("|")
-    return f"{count:,} {singular if count == 1 else plural} no vector of {model!r}"
+    return f"{counted(count, singular, plural)} no vector of {model!r}"

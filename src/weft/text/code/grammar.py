@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import PurePosixPath
 from time import thread_time
@@ -114,6 +113,8 @@ def installed_grammars() -> str:
 
 
 def _package_version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # imports the parser of mails
+
     try:
         return version(package.replace("_", "-"))
     except PackageNotFoundError:

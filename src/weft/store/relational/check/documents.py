@@ -8,7 +8,6 @@ from weft.records import Problem
 from weft.store.relational.check.facts import FACT_TABLES, find_fact_problems, repair_facts
 from weft.store.relational.check.graph import (
     GRAPH_TABLES,
-    counted,
     find_graph_problems,
     rebuild_graph,
     restore_statements,
@@ -20,6 +19,7 @@ from weft.store.relational.session import Namespace, Session, find_active_model
 from weft.store.shared.labels import labels
 from weft.store.shared.unembedded import MAX_COUNTED, report_missing_vectors
 from weft.text.ids import chunk_id
+from weft.text.plurals import counted
 from weft.text.split import indexed_text, join_text
 
 DOCUMENT_TABLES = ("document", "chunk", "model", "calibration", "edit")
@@ -45,7 +45,7 @@ def drop_orphans(db: Session) -> list[str]:
     for table in (*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES):
         db.integrity.drop_orphans(table)
     dropped = db.total_changes() - before
-    return [f"deleted {counted(dropped, 'row', 'rows')} that referred to a missing row"] if dropped else []
+    return [f"deleted {counted(dropped, 'row')} that referred to a missing row"] if dropped else []
 
 
 def is_lost(db: Session, name: str) -> bool:
@@ -97,22 +97,22 @@ def repair_namespace(db: Session, namespace: Namespace, name: str) -> list[str]:
     if mismatched := _find_labels(db, namespace):
         for number, found in mismatched.items():
             write_labels(db, namespace, number, found)
-        done.append(f"{name}: corrected the labels of {counted(len(mismatched), 'document', 'documents')}")
+        done.append(f"{name}: corrected the labels of {counted(len(mismatched), 'document')}")
     if restored := restore_statements(db, namespace):
-        done.append(f"{name}: corrected {counted(restored, 'row', 'rows')} of the graph")
+        done.append(f"{name}: corrected {counted(restored, 'row')} of the graph")
     if not db.keywords.are_sound(namespace):
-        done.append(f"{name}: rebuilt the keyword index ({db.keywords.rebuild(namespace):,} rows)")
+        done.append(f"{name}: rebuilt the keyword index ({counted(db.keywords.rebuild(namespace), 'row')})")
     lengths = [length for _, _, length in db.run("all_terms", {"namespace": namespace})]
     db.run("set_counts", {"namespace": namespace, "chunks": len(lengths), "length": sum(lengths)})
     if find_graph_problems(db, namespace, name):
         rebuild_graph(db, namespace, name)
         entities = db.one("count_entities", {"namespace": namespace})
-        done.append(f"{name}: rebuilt the graph ({entities:,} entities)")
+        done.append(f"{name}: rebuilt the graph ({counted(entities, 'entity')})")
     if wrong := db.one("bad_vectors", {"namespace": namespace}):
         db.run("delete_bad_vectors", {"namespace": namespace})
-        done.append(f"{name}: deleted {counted(wrong, 'vector', 'vectors')} of the wrong length")
+        done.append(f"{name}: deleted {counted(wrong, 'vector')} of the wrong length")
     if repaired := repair_facts(db, namespace):
-        done.append(f"{name}: corrected {counted(repaired, 'row', 'rows')} of facts")
+        done.append(f"{name}: corrected {counted(repaired, 'row')} of facts")
     for document in _damaged_documents(db, namespace):
         db.run("forget_content_hash", {"namespace": namespace, "id": document})
         done.append(f"{name}: document {document} is damaged; `weft index` reads it again")
@@ -123,7 +123,7 @@ def _check_counts(db: Session, namespace: Namespace, where: str, *, chunks: int,
     lengths = [length for _, _, length in db.run("all_terms", {"namespace": namespace})]
     if (chunks, length) == (len(lengths), sum(lengths)):
         return []
-    what = f"counts {chunks} chunks of {length} terms, has {len(lengths)} of {sum(lengths)}"
+    what = f"counts {counted(chunks, 'chunk')} of {counted(length, 'term')}, has {len(lengths):,} of {sum(lengths):,}"
     return [Problem(where=where, what=what, repairable=True)]
 
 

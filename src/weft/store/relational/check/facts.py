@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, get_args
 
 from weft.extract.names import key_words
 from weft.records import FactEntity, FactStatus, Problem
-from weft.store.relational.check.graph import counted
 from weft.store.relational.fact_origins import retract
 from weft.store.relational.fact_rows import MICROSECOND, drop_entities, to_number, write_entity, write_words
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.fact_rules import MAX_CLOCK_SKEW
 from weft.text.ids import fact_content
+from weft.text.plurals import counted
 
 FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_text_vector", "fact_event", "fact_origin")
 """Tables whose rows are useless without their namespace or embedder."""

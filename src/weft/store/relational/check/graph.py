@@ -24,6 +24,7 @@ from weft.store.relational.graph.link_write import LinkChanges
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
+from weft.text.plurals import counted
 
 BATCH_CHUNKS = 256
 """Chunks whose text is in memory at once."""
@@ -207,8 +208,3 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
 def _check_vectors(db: Session, namespace: Namespace) -> str:
     stray = db.one("stray_entity_vectors", {"namespace": namespace})
     return f"{counted(stray, 'vector of a name matches', 'vectors of names match')} no description" if stray else ""
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """Return `1 row` or `3 rows`."""
-    return f"{count:,} {one if count == 1 else many}"

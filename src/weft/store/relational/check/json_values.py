@@ -27,6 +27,7 @@ from weft.store.relational.json_columns import read_list, read_object, unreadabl
 from weft.store.relational.keys import parse_key
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.relational.spending import parse_usage
+from weft.text.plurals import counted
 
 KEYS = "table api_key"
 REINDEX = "`weft index` reads the document again"
@@ -182,4 +183,4 @@ def _parse_job(state: str, result: str) -> None:
 
 
 def _count(chunks: Sequence[int]) -> str:
-    return "1 chunk" if len(chunks) == 1 else f"{len(chunks):,} chunks"
+    return counted(len(chunks), "chunk")

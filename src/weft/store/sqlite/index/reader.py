@@ -30,6 +30,7 @@ from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
 from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentMatrix, ResidentVectors
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
 from weft.store.sqlite.vectors import search_chunks
+from weft.text.plurals import counted
 
 logger = logging.getLogger(__name__)
 
@@ -174,10 +175,9 @@ class ReadIndexes:
                 return "exact; index not built yet"
             return "exact; pip install 'weft-search[scale]' for an index"
         unindexed = count_rows(db, target, low=index.manifest.high, high=last_number(db, target))
-        rows = "chunks" if target.kind == "keywords" else "vectors"
-        count = len(index.manifest.segments)
-        segments = f"{count} segment" if count == 1 else f"{count} segments"
-        return f"index of {index.manifest.count:,} {rows} in {segments}, {unindexed:,} not yet indexed"
+        indexed = counted(index.manifest.count, "chunk" if target.kind == "keywords" else "vector")
+        segments = counted(len(index.manifest.segments), "segment")
+        return f"index of {indexed} in {segments}, {unindexed:,} not yet indexed"
 
     def clear(self) -> None:
         """Close and delete all indexes."""
