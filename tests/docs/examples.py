@@ -19,6 +19,8 @@ BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n+)?^```(sh|python)\n(.*?)^```\n(
 HEREDOC = re.compile(r"<<'(\w+)'")
 DECIMAL = re.compile(r"\d+\\\.\d+")
 """A score in an escaped pattern."""
+TOLERANCE = 0.02
+"""Maximum difference between a decimal of a page and the printed one."""
 PROGRESS = re.compile(r"^indexing: .*\n", re.M)
 """Lines that a slow machine prints while it works."""
 CHANGE_OF_FOLDER = re.compile(r"(.*&& *)?cd ")
@@ -80,6 +82,10 @@ def _start(command, folder):
 
 
 def matches(expected, actual):
-    """Whether the output is the expected one, but for the digits of decimals, which differ between processors."""
-    pattern = DECIMAL.sub(r"\\d+\\.\\d+", re.escape(expected.strip())).replace("…", ".*?")
-    return re.fullmatch(pattern, actual.strip(), re.S) is not None
+    """Whether the output is the expected one; decimals may differ by `TOLERANCE`, because processors do."""
+    pattern = DECIMAL.sub(r"(\\d+\\.\\d+)", re.escape(expected.strip())).replace("…", ".*?")
+    found = re.fullmatch(pattern, actual.strip(), re.S)
+    if found is None:
+        return False
+    wanted = re.findall(r"\d+\.\d+", expected)
+    return all(abs(float(a) - float(b)) <= TOLERANCE for a, b in zip(wanted, found.groups(), strict=True))
