@@ -7,7 +7,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "weft"
 FENCE = re.compile(r"`\{3,\}|~\{3,\}|\(\"```\"|\"```\", \"~~~\"|'```'")
 WRITERS = {"load/line_map.py", "load/formats/json_leaves.py"}
 """Modules that write Markdown."""
-OTHER_MARKUP = {"extract/links/markup_links.py", "load/formats/outline.py"}
+OTHER_MARKUP = {"extract/links/markup_links.py", "load/formats/asciidoc.py", "load/formats/outline.py"}
 """AsciiDoc has a delimiter of the same signs."""
 
 

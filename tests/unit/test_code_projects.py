@@ -1,5 +1,6 @@
 """Small projects in several languages, with the relations that lead from file to file."""
 
+import pytest
 from source_code import stored_relations
 
 from weft.config import LoadOptions, SplitOptions
@@ -67,8 +68,8 @@ C = {
 }
 
 
-def index_project(store, folder, files):
-    """Write the files of a project, load and index them."""
+def index_project(store, folder, files, is_absolute=False):
+    """Write the files of a project, load and index them, by their paths in the project or by absolute ones."""
     documents = []
     for source, text in files.items():
         path = folder / source
@@ -76,9 +77,10 @@ def index_project(store, folder, files):
         path.write_text(text, encoding="utf-8")
     for source in files:
         if not source.endswith((".json", ".toml", ".mod")):
-            documents += load_code(folder / source, source=source, options=LoadOptions())
+            name = str(folder / source) if is_absolute else source
+            documents += load_code(folder / source, source=name, options=LoadOptions())
     index_documents(documents, store=store, embedder=None, options=SplitOptions(), extractor=RuleExtractor())
-    return stored_relations(store, "calls", "tests", "imports", "inherits")
+    return stored_relations(store, "calls", "tests", "imports", "inherits", "defines")
 
 
 def calls(found, *types):
@@ -176,3 +178,93 @@ def test_paths_of_a_project():
     assert resolve_path("~", entries) == "a/lib/main"
     assert resolve_path("react", entries) == ""
     assert find_paths(["a"], language="go", read=lambda level, name: "x") == []
+
+
+WORKSPACE = {
+    "package.json": '{"name": "shop", "workspaces": ["packages/*"]}',
+    "packages/ui/package.json": '{"name": "@shop/ui", "dependencies": {"react": "^18.0.0"}}',
+    "packages/ui/src/index.ts": "export * from './button';\nexport { default as hue } from './hue';\n",
+    "packages/ui/src/button.ts": "export class Button {\n  press() {}\n}\n",
+    "packages/ui/src/hue.ts": "export default () => ({ red: 1 });\n",
+    "packages/ui/src/tests/shared.ts": "export function render() {}\n",
+    "packages/ui/src/tests/button.test.ts": (
+        "import { Button } from '@shop/ui';\nimport { render } from './shared';\n"
+        "test('press', () => { render(); new Button(); });\n"
+    ),
+    "packages/site/package.json": '{"name": "site", "dependencies": {"@shop/ui": "workspace:*", "chalk": "1"}}',
+    "packages/site/src/page.ts": (
+        "import { Button } from '@shop/ui';\nimport { Button as Other } from '@shop/ui/button';\n"
+        "import chalk from 'chalk';\n"
+        "export function draw() {\n  const button = new Button();\n  button.press();\n  new Other();\n  chalk();\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_workspace_of_npm(database, tmp_path, is_absolute):
+    """Packages by their names, from others and from within. Absolute paths begin at the root of the project."""
+    found = index_project(database.store("default"), tmp_path, WORKSPACE, is_absolute=is_absolute)
+
+    assert calls(found) == {
+        ("packages/site/src/page.draw", "packages/ui/src/button.Button"),
+        ("packages/site/src/page.draw", "packages/ui/src/button.Button.press"),
+        ("packages/ui/src/tests/button.test", "packages/ui/src/button.Button"),
+        ("packages/ui/src/tests/button.test", "packages/ui/src/tests/shared.render"),
+    }
+    assert calls(found, "tests") == {("packages/ui/src/tests/button.test", "packages/ui/src/button.Button")}
+
+
+def test_files_of_equal_names_are_modules_of_their_own(database, tmp_path):
+    """With absolute paths and without a project file too."""
+    store = database.store("default")
+    index_project(
+        store, tmp_path, {"a/mod.ts": "export function f() {}\n", "b/mod.ts": "export function f() {}\n"}, True
+    )
+
+    names = [entity.name for entity in store.graph.entities_after("", limit=100)]
+    assert len([name for name in names if name.endswith("/mod.f")]) == 2
+
+
+GO_HELPERS = {
+    "go.mod": "module example.com/app\n",
+    "disk.go": "package app\ntype Disk struct{}\nfunc Open() *Disk { return &Disk{} }\nfunc parse() {}\n",
+    "util_test.go": (
+        "package app\ntype fake struct{}\nfunc (f fake) read() { Open() }\nfunc check(d *Disk) { parse() }\n"
+        "func (d *Disk) peek() {}\n"
+    ),
+    "disk_test.go": (
+        "package app\nfunc TestOpen(t *testing.T) {\n\tcheck(Open())\n\tparse()\n\tf := fake{}\n\tf.read()\n}\n"
+    ),
+}
+
+
+def test_helpers_of_go_tests_are_not_under_test(database, tmp_path):
+    """They share the package with the code, also where another test file defines them."""
+    found = index_project(database.store("default"), tmp_path, GO_HELPERS)
+
+    assert calls(found, "tests") == {
+        ("example.com/app.TestOpen", "example.com/app.Open"),
+        ("example.com/app.TestOpen", "example.com/app.parse"),
+    }
+    assert {
+        ("example.com/app.TestOpen", "example.com/app_test.check"),
+        ("example.com/app_test.check", "example.com/app.parse"),
+        ("example.com/app_test.fake.read", "example.com/app.Open"),
+    } <= calls(found)
+    assert ("example.com/app.Disk", "example.com/app.Disk.peek") in calls(found, "defines")
+
+
+def test_what_tests_share_is_not_under_test(database, tmp_path):
+    """A module `tests` of the library itself may be."""
+    files = {
+        "src/app/__init__.py": "x = 1\n",
+        "src/app/tests.py": "def is_even(n):\n    pass\n",
+        "tests/__init__.py": "x = 1\n",
+        "tests/helpers.py": "def make():\n    pass\n",
+        "tests/test_app.py": (
+            "from app.tests import is_even\nfrom tests.helpers import make\n\ndef test_even():\n    is_even(make())\n"
+        ),
+    }
+    found = index_project(database.store("default"), tmp_path, files)
+
+    assert calls(found, "tests") == {("tests.test_app.test_even", "app.tests.is_even")}

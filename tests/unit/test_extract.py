@@ -23,7 +23,7 @@ FORMS = ["text", "markdown", "code", "table"]
 def test_it_is_an_extractor():
     """The write path asks for the protocol and records the name."""
     extractor: Extractor = RuleExtractor()
-    assert extractor.name == "rules-21"
+    assert extractor.name == "rules-22"
     assert extractor.extract(Document(source="x", title="Ledger", text=""), []) == []
 
 

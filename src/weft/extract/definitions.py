@@ -71,6 +71,8 @@ _ADJECTIVES = word_set(
     "scalable self-contained simple small stable standalone static thread-safe tiny universal"
 )
 """Adjectives that may be listed before a noun: `a simple, yet elegant, HTTP library`. None is a type."""
+_JUDGING = word_set("best common conventional default easiest fastest main only popular preferred recommended usual")
+"""Adjectives before `method` that speak of a way to do something: `the preferred method of installation`."""
 _ASIDE_IN = re.compile(r"\s?\([^()]{0,80}\)")
 _PARTICIPLE = re.compile(r"[a-z-]{2,}[^e\W]ed")
 _NO_PARTICIPLES = word_set("biped hundred infrared kindred moped watershed")
@@ -98,6 +100,8 @@ _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
 _ZH_BEFORE_NAME = "的是把被在了和与及或由归从给让见将即为叫称到于用对向跟、"
 """Chinese characters that may stand before a name without belonging to it."""
+_ZH_INSTRUCTIONS = ("点击", "单击", "设置", "开启", "关闭", "选择", "启用", "打开", "勾选", "输入")
+_QUOTES = " \"“”'‘’*_"
 _CJK_TAIL = re.compile(f"(?<![{CJK}])[{CJK}]+$")
 _CJK_ALL = re.compile(f"[{CJK}]{{2,10}}")
 _CJK = re.compile(f"[{CJK}]")
@@ -210,6 +214,8 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
             head, before = (folded if is_noun else head), folded
             if plural and singular(folded) != folded:  # `switches read by services`
                 break
+    if head == "method" and not _JUDGING.isdisjoint(word.lower() for word in words):
+        return ""
     if head in _ADJECTIVES or (head.startswith("place") and "decimal" in (word.lower() for word in words)):
         return ""
     if head in _EMPTY or head in DEMONYMS or head in STARTERS or not head.replace("-", "").isalpha():
@@ -349,7 +355,7 @@ def _expand(before: str, short: str) -> str:
         elif word not in SMALL_WORDS:
             return ""
         if not letters:
-            return before[start:].strip() if len(before[start:].split()) > 1 else ""
+            return before[start:].strip(_QUOTES) if len(before[start:].split()) > 1 else ""
     return ""
 
 
@@ -364,6 +370,8 @@ def _last_term(run: str, *, has_text_before: bool) -> str:
     for mark in "和与及或":
         at = run.rfind(mark, 0 if has_text_before else 2, len(run) - 2)
         run = run[at + 1 :] if at >= 0 else run
+    if run.startswith(_ZH_INSTRUCTIONS):  # `设置区间起始时间 (Range Start Time)` describes a control
+        return ""
     if run[:1] and run[0] in "由归从给让见将即" and len(run) > 2:
         run = run[1:]
     return run if is_term(run) and run[-1] != "的" else ""

@@ -11,6 +11,7 @@ Names in a text that are no entities: code words, labels, placeholders, variable
 | `` `todoId` `` beside a code block with `const todoId = …` | a variable of an example |
 | `Click **New password**, then **Done**.` | `New password`, `Done`: labels of a user interface |
 | `Password` in a page with `password` | a common word |
+| `the Reasoning section`, `Kelly, D. (2011)` | a section, the surname of a citation |
 | `T_1`, `100Mi`, `a=b` | symbols, quantities, expressions |
 """
 
@@ -54,6 +55,12 @@ _CONTROL = re.compile(
     r"[\"”’'*]?[ \u00a0](?:button|checkbox|dialog|drop-?down|icon|menu|option|pane|setting|tab|toggle)s?\b",
     re.IGNORECASE,
 )
+_ZH_CONTROL = re.compile(r"(?:按钮|开关|菜单|选项卡|复选框|下拉框) ?[（(「“]?$")
+_SECTION_AFTER = re.compile(r"[\"”’'*]?[ \u00a0](?:sub)?(?:section|chapter|appendix|heading)s?\b")
+_SECTION_BEFORE = re.compile(r"\b(?:section|chapter|appendix|heading) [\"“‘'*]?$")
+_INITIALS = re.compile(r", (?:[A-Z]\.[ -]?){1,3}(?=[,&;(]| and | et )")
+_SURNAME_BEFORE = re.compile(r"(?:^|\band )[^\W\d_a-z][\w' -]{1,30}, $")
+_SURNAME_AFTER = re.compile(r" and [^\W\d_a-z][\w' -]{1,30}, [^\W\d_a-z]")
 _MENU_PATH = re.compile(r"[→›»▸>]")
 _REPLACED = re.compile(
     r"\b(?:replac|substitut)\w{1,3} ?$|\b(?:replace|substitute) (?:the |each )?[\"“`]?$", re.IGNORECASE
@@ -62,12 +69,12 @@ _LOWER_WORD = re.compile(r"(?<![\w`./@#-])[a-z]{3,}(?![\w`])")
 MAX_WORDS_CHARACTERS = 400_000
 """Characters of a page in which common words are looked for."""
 _IMPORTANT = ("image", "link", "strong", "wikilink")
-_NOISE = re.compile(r"[=<>{}|\\^~;*`]|\[\[|\]\]|[(\[,]$|://")
+_NOISE = re.compile(r"[=<>{}|\\^~;*`∀∃∈∧∨∩∪≠≤≥⊂⊆⊢]|\[\[|\]\]|[(\[,]$|://")
 _QUANTITY = re.compile(r"[\d.]+[A-Za-z%]{0,3}")
 _EXAMPLE = re.compile(
     r"(?:[Mm]y|[Yy]our|[Ff]oo|[Bb]ar|[Bb]az|[Ee]xample|[Dd]emo|[Ss]ample|[Ss]ome)(?:[A-Z_.-]|$)"
     r"|[Dd]o_?(?:[Ss]omething|[Ss]tuff)|[a-z]{2,20}(?:Id|_id)s?$"
-    r"|(?:another|other|some)_|[a-z]\.[a-z]{1,4}$|(?:data|file|input|log|out|output|test)\.(?:csv|dat|json|log|txt)$"
+    r"|(?:demo|sample|test)(?:[-_][a-z]{1,20}){0,2}[-_]?\d{1,3}$|(?:another|other|some)_|[a-z]\.[a-z]{1,4}$|(?:data|file|input|log|out|output|test)\.(?:csv|dat|json|log|txt)$"
 )
 """Name that examples use: `MyComponent`, `foo-bar`, `do_something`, `cityId`, `other_router`, `a.py`, `log.txt`."""
 _EXAMPLE_PERSONS = word_set("alice bob carol charlie dave eve mallory foo bar baz qux acme")
@@ -103,6 +110,8 @@ def is_excluded(name: Name, sentence: Sentence) -> bool:
         and sentence.text[name.start : name.start + 1] in _STRESS_MARKS
         and _is_stressed(name.text)
     ):
+        return True
+    if name.kind == "quoted" and name.text.startswith(("-", "/")):  # `the option "-k 1.3"`, a path
         return True
     if name.kind == "identifier" and _REPLACED.search(sentence.text, max(0, name.start - 20), name.start):
         return True  # `replace VERSION with the latest one`
@@ -210,9 +219,25 @@ def _is_control(name: Name, sentence: Sentence) -> bool:
     bold = next((m for m in sentence.marks if m.kind == "strong" and m.start < name.end and name.start < m.end), None)
     if bold and (_INSTRUCTION.search(text) or _MENU_PATH.search(bold.name)):
         return True
-    if _CONTROL.match(text, name.end):
+    if _ZH_CONTROL.search(text, max(0, name.start - 12), name.start):
+        return True
+    if _CONTROL.match(text, name.end) or _is_part_of_text(name, text):
         return True
     return _PRESS.search(text, max(0, name.start - 20), name.start) is not None
+
+
+def _is_part_of_text(name: Name, text: str) -> bool:
+    """Return True if a name is that of a section, `the Reasoning section`, or the surname of a citation."""
+    if _SECTION_AFTER.match(text, name.end) or _SECTION_BEFORE.search(text, max(0, name.start - 20), name.start):
+        return True
+    is_first = _INITIALS.match(text, name.end) is not None
+    return " " not in name.text and (is_first or _is_given_name(name, text))
+
+
+def _is_given_name(name: Name, text: str) -> bool:
+    """Return True for `Álvaro` in a list of surnames with given names: `and Herrero, Álvaro and Sáez, José and`."""
+    before = _SURNAME_BEFORE.search(text, max(0, name.start - 40), name.start)
+    return before is not None and _SURNAME_AFTER.match(text, name.end) is not None
 
 
 def _is_placeholder(name: Name, sentence: Sentence) -> bool:

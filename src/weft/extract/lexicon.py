@@ -128,9 +128,9 @@ DEMONYMS = word_set(
 NO_ACRONYMS = word_set(
     "utc gmt cet est pst edt pdt am pm bc ad bce ce ok tv vs id ms kb mb gb tb usd eur gbp rmb cny jpy pdf csv "
     "todo fixme faq n/a tbd tba ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx no yes ny la "
-    "inc ltd"
+    "inc ltd afaict afaik asap btw fwiw fyi iirc imho imo iow lgtm otoh phd wip wrt"
 )
-"""Words in capitals that are not names: units, time zones, Roman numerals."""
+"""Words in capitals that are not names: units, time zones, Roman numerals, phrases of letters."""
 
 LABELS = word_set(
     "overview introduction summary background context problem solution decision decisions consequences "
@@ -195,7 +195,7 @@ ZH_GENERIC_ENDINGS = tuple(
     东西 意义 关系 特点 人们 名称 名字 数量 大量 主要 目前 当时 同时 其中 之间 以上 以下 章节
     小节 知识 事项 场景 顺序 用法 思想 成员 步骤 细节 效果 形式 示例 例子 课程 教程 指南 介绍
     总览 功能 能力 表现 效率 速度 开销 损失 差异 区别 优势 缺点 限制 需求 行为 状态 选项 规则
-    建议 实践 技巧 经验 目标 目的
+    建议 实践 技巧 经验 目标 目的 性能 命令 配置
     """.split()
 )
 """General Chinese nouns; a term that ends with one is no name."""

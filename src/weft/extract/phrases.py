@@ -39,6 +39,7 @@ from weft.extract.lexicon import (
 from weft.extract.names import SIGN, is_plain, name_key
 from weft.extract.sentences import OUTER_MARKS, Sentence
 from weft.text.normalise import CJK
+from weft.text.record_numbers import KINDS
 from weft.text.simplified import simplify
 
 NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", "name"]
@@ -62,10 +63,10 @@ _QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『�
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _COMPOUND = re.compile(
-    r".*-(?:\w+(?:ed|ing|ible|able|ive|ific|ant|ent)|language|born|style|speaking|like|side|free|safe|only|wide|stable|first"
+    r"\w+-to-\w+|.*-(?:\w+(?:ed|ing|ible|able|ive|ific|ant|ent)|language|born|style|speaking|like|side|free|safe|only|wide|stable|first"
     r"|ready|aware|native|neutral|agnostic|level|friendly|proof)"
 )
-"""Adjective with a name in it: `ABI-compatible`, `C-side`, `Java-based`."""
+"""Adjective with a name in it: `ABI-compatible`, `C-side`, `Java-based`, `English-to-French`."""
 _HYPHENATED = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGNED = re.compile(r".*\+\+|[A-Z]#")
@@ -92,7 +93,9 @@ _NOT_A_FIRST_CHARACTER = frozenset(")]}>,;:!?|&=*+^")
 """Characters that a quoted name does not begin with. In code, they follow a closing quote."""
 _BEFORE_PERSONS = TITLES | DEMONYMS
 _DASHES = ("-", "–", "—")
+_LABEL_ENDS = (*_DASHES, ":", "：")
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
+_CONTRACTION = re.compile(r"['’](?:d|ll|m|re|t|ve)$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
 _SENTENCE_MARKS = frozenset(':"“‘«(（•–—→›»▸>')
 _PATH_AFTER = re.compile(r"/[a-z][a-z0-9_.-]*(?![A-Za-z])")
@@ -348,12 +351,17 @@ def _end_of_run(text: str, tokens: Sequence[_Token], at: int, labels: Mapping[in
             continue
         if before.text.endswith(("'s", "’s")):
             break
-        if _is_capitalised(token.text) or (token.text.isdigit() and len(token.text) < 4 and ahead == stop):
+        if _is_capitalised(token.text) or (ahead == stop and _is_number_of(before.text, token.text)):
             stop = ahead + 1
         elif not _connects(tokens, stop - 1, ahead):
             break
         ahead += 1
     return stop
+
+
+def _is_number_of(word: str, number: str) -> bool:
+    """Return True if a number belongs to the name before it: `Python 3`, `RFC 2052`; a year does not."""
+    return number.isdigit() and (len(number) < 4 or (len(number) < 7 and word.isupper() and word.lower() in KINDS))
 
 
 def _rank_length(tokens: Sequence[_Token], at: int) -> int:
@@ -388,6 +396,8 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
         # the next word is not at the start of the sentence, so its capital marks a name
         run = run[1:]
         opens = opens and bool(run) and not _is_capitalised(run[0].text)
+    if run and run[0].text == "Be":  # `To Be Defined`
+        return []
     while run and run[-1].text.lower() in DATES and run[-1].text.lower() not in ("may", "march", "friday", "sunday"):
         run = run[:-1]
     if opens and len(run) == 2 and run[1].text.isdigit():  # `Step 3`
@@ -401,6 +411,8 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
 
 def _is_single_name(word: str, *, opens: bool) -> bool:
     bare = _strip_possessive(word)
+    if _CONTRACTION.search(bare):  # `never RFC'd`
+        return False
     if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare) or _KEY.fullmatch(bare):
         return False
     if _is_acronym(bare) or _SIGNED.fullmatch(bare):
@@ -416,7 +428,7 @@ def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
     """
     before = text[: tokens[at].start].rstrip() if at == 0 else text[tokens[at - 1].end : tokens[at].start].strip()
     if at == 0:
-        return before.endswith(_DASHES) or not any(map(str.isalpha, before))
+        return before.endswith(_LABEL_ENDS) or not any(map(str.isalpha, before))
     is_numeric = all(token.text.replace(".", "").isdigit() for token in tokens[:at]) if at < 4 else False
     is_timed = bool(_TIME_BEFORE.search(text, max(0, tokens[at].start - 8), tokens[at].start))
     return (

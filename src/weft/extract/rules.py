@@ -57,6 +57,7 @@ from weft.extract.exclusions import (
     is_plain_code,
     marked_text,
 )
+from weft.extract.links.anchor_text import linked_keys
 from weft.extract.links.page_keys import file_name, is_index, page_parts
 from weft.extract.links.page_reader import read_page
 from weft.extract.name_variants import is_person, name_variants, place_head
@@ -121,6 +122,7 @@ _ITEM_FIELD = re.compile(r"[A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,3}: ")
 """Beginning of an item that is a field: `Status: Final`, `Review Manager: …`."""
 _SYSTEM = re.compile(r"[a-z][A-Z]+$")
 """End of a name that is written like an identifier but is none: `macOS`."""
+_PERSONAL = ("He ", "She ", "他", "她")
 _LINE_TITLE = re.compile(r"\.\w{2,6}#L?\d+$")
 """Title of a record that is only its file and line: `questions.jsonl#L12`."""
 _GLOSSARY = re.compile(
@@ -148,7 +150,7 @@ class RuleExtractor:
 
         It changes whenever the rules extract another graph from a text.
         """
-        return f"rules-21+{self._tagger.name}" if self._tagger else "rules-21"
+        return f"rules-22+{self._tagger.name}" if self._tagger else "rules-22"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk, in the same order. Source code with a grammar is parsed instead."""
@@ -367,13 +369,15 @@ class _Reader:
         """
         Return True if a heading is that of a thing which is a section of the topic.
 
-        An identifier is. Another name is if the heading links to its page, or if the page is the index of a folder: a
-        heading may equal the title of an unrelated page.
+        An identifier is. Another name is if the heading links to its page, or if an index of a folder does: a heading
+        may equal the title of an unrelated page.
         """
         if is_identifier(heading) and not _SYSTEM.search(heading):
             return True
         is_name = len(heading.split()) > 1 and is_proper(heading) and not is_label(heading)
-        return is_name and ("](" in text or "[[" in text or is_index(file_name(self.document.source)))
+        if not is_name or "](" in text or "[[" in text:
+            return is_name
+        return is_index(file_name(self.document.source)) and name_key(heading) in linked_keys(self.document)
 
     # ── sentences ───────────────────────────────────────────────────────────────────────────────
 
@@ -387,18 +391,22 @@ class _Reader:
             candidates.propose(term, "definition", description=sentence.text)
 
     def _read_prose(self, candidates: Candidates, passages: Sequence[_Passage], *, first: _Passage | None) -> None:
-        in_focus = True  # True while `it` refers to the topic
+        in_focus = True  # True while `he` refers to the topic
+        is_next = True  # True if the sentence before is about the topic, so that `it` refers to it
         for passage in passages:
             if passage.sentence.role == "heading":
                 in_focus = True
+                is_next = name_key(passage.sentence.text) == self.topic.key
                 continue
             subject = find_subject(passage.sentence, passage.names, self.topic)
             if passage is first:
                 subject = self._read_opening(candidates, passage, subject)
-            if subject and subject.kind == "pronoun" and not in_focus:
+            is_person = subject is not None and passage.sentence.text.startswith(_PERSONAL)
+            if subject and subject.kind == "pronoun" and not (in_focus if is_person else is_next):
                 subject = None
             elif subject and subject.kind != "word":
                 in_focus = subject.is_topic
+            is_next = subject is not None and subject.is_topic
             self._read_passage(candidates, passage, subject)
 
     def _read_passage(self, candidates: Candidates, passage: _Passage, subject: Subject | None) -> None:
@@ -525,11 +533,8 @@ class _Reader:
         if found.subject.kind != "name" or len(defined) < 2 or not title:
             return False
         is_like = len(title) > 1 and title[-1] == defined[-1] and title[0][0] == defined[0][0]
-        return (
-            is_like
-            or key_words(" ".join(title)) <= key_words(" ".join(defined))
-            or bare_name(self.topic.name) in sentence.text[: found.at]
-        )
+        is_like = is_like or key_words(" ".join(title)) <= key_words(" ".join(defined))
+        return is_like or bare_name(self.topic.name) in sentence.text[: found.at]
 
     def _is_full_chinese(self, subject: Subject) -> bool:
         key = self.topic.bare_key

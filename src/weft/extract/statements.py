@@ -72,6 +72,8 @@ _TRIGGERS = word_set(" ".join(words.triggers for words in WORDS.values())).union
     _ROLE_TYPES, (f"{role}," for role in _ROLE_TYPES), _LABELS
 )
 _ROLE = re.compile(_ROLES, re.IGNORECASE)
+_GOVERNED = re.compile(r"\b(?:by|from|in|of|on|to|via|with)\s(?:the\s)?@?$", re.IGNORECASE)
+"""Preposition before a name: the subject is the noun before it."""
 _ARTICLE = re.compile(r"\s+(?:(?:the|an?|our|its|both|King|Queen) )?")
 _BEFORE = re.compile(
     r"\s*(?:\([^()]{0,80}\)\s*)?(?:,\s*)?(?:(?:also|directly|only|still|now|always|currently|heavily|mainly) )?"
@@ -95,7 +97,7 @@ _CONDITION = re.compile(
 _BARE_VERB = re.compile(r"(?:use|depend|rely|belong|implement|read|write|replace|supersede)\b", re.IGNORECASE)
 _NOUN_AFTER = re.compile(r"[ -](?P<noun>[a-z][a-z-]*)")
 _AFTER_TARGET = STARTERS | SMALL_WORDS | word_set("to that which who is are was were has have via than then instead")
-_BEFORE_LABEL = ".;,|(*•·–—"
+_BEFORE_LABEL = ".;,|*•·–—"
 """Characters after which `owner:` is a field; inside a clause it is not."""
 _KIN = frozenset({"child_of", "parent_of", "sibling_of", "married_to"})
 _OPENED = re.compile(r"\s{0,4},?\s{0,4}\([^()]{0,80}")
@@ -214,6 +216,8 @@ def _find_source(sentence: Sentence, cue: _Cue, names: Sequence[Name], subject: 
             return subject.name
     before = next((name for name in reversed(names) if name.end <= cue.start), None)
     if before is None or not _BEFORE.fullmatch(text, before.end, cue.start) or not is_usable(before.text):
+        return ""
+    if _GOVERNED.search(text, max(0, before.start - 12), before.start):  # `Hedge by Ada Byron uses`
         return ""
     if cue.reach == "next" and not _is_plain_statement(text, before, cue):
         return ""

@@ -126,6 +126,8 @@ def _find_pronoun(text: str, topic: Topic) -> Subject | None:
     if not match or not topic.key:
         return None
     noun = match[1]
+    if text.startswith("They ") and not topic.type:  # several things, of which the title is none
+        return None
     if noun and noun != topic.type.split(" ")[-1] and not (text.startswith("This") and noun in _KINDS):
         return None
     return Subject(topic.name, topic.key, match.end(), "topic" if noun else "pronoun")

@@ -110,7 +110,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version, stored with the graph: `rules-21`. It changes if the same text would give another graph."""
+        """Name and version, stored with the graph: `rules-22`. It changes if the same text would give another graph."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk of the document, in order."""

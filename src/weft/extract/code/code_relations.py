@@ -30,6 +30,7 @@ _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]{0,200}\.(?:pyi?|c|cc|cpp|cxx)|[^/]{0,200}_test\.(?:py|go|c|cc|cpp|cxx)|[^/]{0,200}[.-](?:test|spec)\.[cm]?[jt]sx?"
     r"|__tests__/[^/]{0,200}|tests?/[^/]{0,200}\.rs|[^/]{0,200}Tests?\.java)$"
 )
+_TESTS_FOLDERS = frozenset({"__tests__", "spec", "test", "tests"})
 _TEST_NAME = re.compile(r"(?:test|Test|Benchmark|Example)")
 _TEST_STEM = re.compile(r"(?:^|[/.])(?:test_)?([\w-]{1,200}?)(?:_test|[.-](?:test|spec))?$")
 
@@ -95,6 +96,7 @@ def _find_bases(syntax: Syntax, scopes: Scopes) -> Iterator[CodeRelation]:
 
 
 def _find_calls(syntax: Syntax, scopes: Scopes, module: str, *, is_test: bool) -> Iterator[CodeRelation]:
+    support = (scopes.helpers, _tests_folder(module)) if is_test else ()
     for item in syntax.captures:
         if item.kind not in ("call", "selfcall", "chain", "ref"):
             continue
@@ -110,7 +112,8 @@ def _find_calls(syntax: Syntax, scopes: Scopes, module: str, *, is_test: bool) -
                 continue
             if item.kind != "ref":
                 yield CodeRelation(source, target, "calls", item.line)
-            if is_test and scopes.find(target) is None and _is_test(syntax, owner):
+            is_own = scopes.find(target) is not None or any(folder and _is_below(target, folder) for folder in support)
+            if is_test and not is_own and _is_test(syntax, owner):
                 yield CodeRelation(source, target, "tests", item.line)
 
 
@@ -120,6 +123,17 @@ def _is_test(syntax: Syntax, owner: int) -> bool:
         return syntax.grammar in ("javascript", "typescript", "tsx")
     definition: Definition = syntax.definitions[owner]
     return _TEST_NAME.match(definition.name) is not None or syntax.grammar in ("java", "rust")
+
+
+def _tests_folder(module: str) -> str:
+    """Return the package of tests around a test, which also holds what tests share: `tests` of `tests.api.test_x`."""
+    parts = re.split(r"([./])", module)
+    at = next((index for index in range(len(parts) - 3, -1, -2) if parts[index] in _TESTS_FOLDERS), -1)
+    return "".join(parts[: at + 1])
+
+
+def _is_below(name: str, module: str) -> bool:
+    return name.startswith(module) and name[len(module) : len(module) + 1] in (".", "/")
 
 
 def _last(name: str) -> str:

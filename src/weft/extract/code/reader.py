@@ -74,7 +74,9 @@ class _Reader:
         self._imports = read_imports(
             syntax, module=self._module, is_package=is_package, exported=self._exported, paths=_paths(document)
         )
-        self._scopes = Scopes(syntax, module=self._module, is_package=is_package, imports=self._imports)
+        self._scopes = Scopes(
+            syntax, module=self._module, is_package=is_package, imports=self._imports, is_test=self._is_test
+        )
         self._candidates: list[dict[tuple[str, str], Candidate]] = [{} for _ in chunks]
         self._stated_relations: list[dict[tuple[str, str, str], StatedRelation]] = [{} for _ in chunks]
         self._docs = {item.scope: item.line for item in reversed(syntax.captures) if item.kind == "doc"}
@@ -156,8 +158,9 @@ class _Reader:
 
     def _read_default_exports(self) -> None:
         for item in self._syntax.captures:
-            if item.kind == "export" and "from" not in item.fields and (name := item.fields.get("name")):
-                target = self._scopes.resolve(name, MODULE_SCOPE)
+            if item.kind == "export" and "from" not in item.fields:
+                name = item.fields.get("name")
+                target = self._scopes.resolve(name, MODULE_SCOPE) if name else self._module  # without a name
                 if target:
                     self._alias(self._chunk_at(item.line), f"{self._module}.default", target, EXPORT_REASON)
 

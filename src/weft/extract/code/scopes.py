@@ -39,6 +39,7 @@ PACKAGE_NAMES = frozenset({"go", "java"})
 
 BUILTINS = frozenset(dir(builtins))
 
+_GO_TEST = re.compile(r"(?:Test|Benchmark|Example|Fuzz)(?:[^a-z]|$)")
 _DOTTED = re.compile(r"[\w$]+(?:\.[\w$]+){0,7}")
 _OPTIONAL = re.compile(r"(?:\w{1,60}\.)?(?:Optional|Type|type)\[(.{1,200})\]")
 _SEPARATORS = re.compile(r"::|\.")
@@ -47,9 +48,16 @@ _SEPARATORS = re.compile(r"::|\.")
 class Scopes:
     """The names of one file: definitions, imports, local names, base classes."""
 
-    def __init__(self, syntax: Syntax, *, module: str, is_package: bool, imports: Sequence[Import]) -> None:
+    def __init__(
+        self, syntax: Syntax, *, module: str, is_package: bool, imports: Sequence[Import], is_test: bool = False
+    ) -> None:
         self._syntax = syntax
         self._module = module
+        self.helpers = f"{module}_test" if is_test and syntax.grammar == "go" else ""
+        """
+        Module of the helpers of a Go test, which share their package with the code under test; empty for other files.
+        """
+        self._own = {definition.path[0] for definition in syntax.definitions if len(definition.path) == 1}
         self._is_package = is_package
         self._definitions = syntax.definitions
         self.qualified = [self._qualify(definition) for definition in syntax.definitions]
@@ -78,7 +86,10 @@ class Scopes:
             name = "::".join(definition.path)
             is_own = "static" in definition.fields.get("storage", "") or name == "main"
             return f"{self._module}.{name}" if is_own and definition.kind != "method" else name
-        return ".".join((self._module, *definition.path) if self._module else definition.path)
+        first = definition.path[0]
+        is_helper = self.helpers and first in self._own and not _GO_TEST.match(first)
+        module = self.helpers if is_helper else self._module
+        return ".".join((module, *definition.path) if module else definition.path)
 
     def _read_types(self) -> dict[int, dict[str, set[str]]]:
         """Return the types of bound names by scope; an empty text stands for an unknown type."""
@@ -127,7 +138,9 @@ class Scopes:
 
     def _parent_name(self, definition: Definition) -> str:
         separator = "::" if self._syntax.grammar in GLOBAL_NAMES else "."
-        prefix = "" if self._syntax.grammar in GLOBAL_NAMES or not self._module else f"{self._module}."
+        is_helper = self.helpers and definition.path[0] in self._own
+        module = self.helpers if is_helper else self._module
+        prefix = "" if self._syntax.grammar in GLOBAL_NAMES or not module else f"{module}."
         return prefix + separator.join(definition.path[:-1])
 
     def resolve_call(self, item: Capture) -> str:
@@ -152,12 +165,17 @@ class Scopes:
         return [".".join([module, first, *rest]) for module in self._stars]
 
     def elsewhere(self, name: str) -> list[str]:
-        """Return what a name of the own package may be instead: the names of packages imported with a star."""
+        """
+        Return what a name of the own package may be instead.
+
+        It is a name of a package imported with a star, or in a Go test the helper of another test.
+        """
         own = f"{self._module}."
-        if self._syntax.grammar not in PACKAGE_NAMES or not self._stars or not name.startswith(own):
+        others = [self.helpers, *self._stars] if self.helpers else self._stars
+        if self._syntax.grammar not in PACKAGE_NAMES or not others or not name.startswith(own):
             return []
         first = name[len(own) :].split(".")[0]
-        return [] if (first,) in self._paths else [f"{module}.{name[len(own) :]}" for module in self._stars]
+        return [] if (first,) in self._paths else [f"{module}.{name[len(own) :]}" for module in others]
 
     def _is_bound(self, name: str, scope: int) -> bool:
         """Return True if a name is a definition, an import or a variable of the file."""

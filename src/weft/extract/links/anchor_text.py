@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.extract.lexicon import LABELS, PRONOUNS, SMALL_WORDS, ZH_STOPS, word_set
-from weft.extract.names import singular
+from weft.extract.names import name_key, singular
 from weft.extract.phrases import is_common, is_generic, is_identifier, is_proper, is_term, is_usable
 from weft.extract.sentences import strip_markup
-from weft.text.links import without_folder
+from weft.records import Document
+from weft.text.links import note_name, without_folder
+from weft.text.markdown.blocks import parse
 
 MAX_LABEL_WORDS = 5
 MAX_LABEL_CHARACTERS = 60
@@ -57,6 +59,21 @@ def read_label(label: str, *, target: Sequence[str]) -> str:
     else:
         is_name = is_proper(text) or _is_path(folded, target)
     return text if is_name and folded[-1] not in LABELS else ""
+
+
+def linked_keys(document: Document) -> frozenset[str]:
+    """Return the keys of the labels and file names of the links from a page to others."""
+    names = {link.label for link in document.links if link.kind != "target"}
+    if document.form == "markdown":
+        page = parse(document.text)
+        for block in page.blocks:
+            if block.is_prose and "[" in block.text:
+                inline = page.inline(block)
+                spans = [span for span in inline.spans if span.kind in ("link", "wikilink") and span.target[:1] != "#"]
+                names |= {
+                    name for span in spans for name in (inline.text[span.start : span.end], note_name(span.target))
+                }
+    return frozenset(map(name_key, names))
 
 
 def _is_path(words: Sequence[str], target: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ _ORG = re.compile(r"\[\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{1,300})\])?\]")
 _ORG_CODE = re.compile(r"\s{0,20}#\+(begin|end)_(src|example|export)", re.IGNORECASE)
 _XREF = re.compile(r"(?:xref:|link:|(?=https?://))([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
-_DELIMITER = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
+_DELIMITER = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,}|\+{4,})\s*$")
 
 
 def find_org_links(text: str) -> list[Link]:
@@ -51,7 +51,7 @@ def _read_org(target: str, label: str) -> tuple[str, str] | None:
 
 
 def find_asciidoc_links(text: str) -> list[Link]:
-    """Return the links of AsciiDoc in order; listing blocks contain none."""
+    """Return the links of AsciiDoc in order; listing blocks and comments contain none."""
     found: list[Link] = []
     delimiter = ""
     for index, line in enumerate(text.split("\n")):
@@ -60,7 +60,7 @@ def find_asciidoc_links(text: str) -> list[Link]:
             if mark and (not delimiter or line.strip() == delimiter):
                 delimiter = "" if delimiter else line.strip()
             continue
-        if "[" in line or "<<" in line:
+        if ("[" in line or "<<" in line) and not line.startswith("//"):
             for match in _XREF.finditer(line):
                 address = match[1] if not match[0].startswith("xref") else _as_asciidoc(match[1])
                 found.append(Link(index, address, match[2].partition(",")[0], block=line, offset=match.start()))

@@ -13,8 +13,21 @@ from weft.records import Document
 from weft.text.code.module_names import MODULE, MODULE_LANGUAGES, find_module, path_module
 from weft.text.code.project_paths import PATHS, find_paths
 
-MAX_PROJECT_BYTES = 4096
+MAX_PROJECT_BYTES = 16_384
 """Bytes of a project file, such as `go.mod`, that are read for the module name."""
+MAX_PROJECT_LEVELS = 16
+"""Folders above a file that may be the root of its project."""
+_BY_NAME = frozenset({"python", "java"})
+"""Languages that import modules by names instead of paths."""
+_PROJECT_FILES = (
+    "package.json",
+    "tsconfig.json",
+    "Cargo.toml",
+    "go.mod",
+    "pyproject.toml",
+    "setup.py",
+    "CMakeLists.txt",
+)
 
 LANGUAGES: dict[str, str] = {
     ".bash": "shell",
@@ -102,6 +115,8 @@ def _read_project(path: Path, *, source: str, language: str) -> dict[str, str | 
     if source.startswith(UPLOAD) or "#" in source:
         return {MODULE: path_module(source, language=language)}
     folders = path.parents
+    if PurePosixPath(source.replace("\\", "/")).is_absolute():
+        source = _path_in_project(path, source, language=language)
 
     def has_file(level: int, name: str) -> bool:
         return level < len(folders) and (folders[level] / name).is_file()
@@ -117,3 +132,21 @@ def _read_project(path: Path, *, source: str, language: str) -> dict[str, str | 
         MODULE: find_module(source, language=language, has_file=has_file, read=read),
         PATHS: find_paths(own, language=language, read=read),
     }
+
+
+def _path_in_project(path: Path, source: str, *, language: str) -> str:
+    """
+    Return the path of a file from the root of its project, so that its module name does not depend on the machine.
+
+    The root is the nearest folder with `.git`, or the outermost folder with a project file.
+    """
+    parts = PurePosixPath(source.replace("\\", "/")).parts[1:]
+    root = -1
+    for level, folder in enumerate(path.parents[: min(MAX_PROJECT_LEVELS, len(parts) - 1)]):
+        if (folder / ".git").exists():
+            root = level
+            break
+        root = level if any((folder / name).is_file() for name in _PROJECT_FILES) else root
+    if root >= 0:
+        return "/".join(parts[-root - 1 :])
+    return source if language in _BY_NAME else "/".join(parts)

@@ -24,13 +24,13 @@ from weft.extract.links.markdown_links import Link
 from weft.extract.links.markup_links import find_asciidoc_links, find_org_links
 from weft.load.file_reader import read_text
 from weft.load.file_types import file_title, user_file_name
+from weft.load.formats.asciidoc import STRONG, read_asciidoc
 from weft.load.formats.plain import find_title, plain_document
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document, PageLink
 
 _ORG_LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{1,300})\])?\]")
 _ORG_CODE = re.compile(r"(?<![\w=~])([=~])([^\s=~](?:[^=~\n]{0,200}[^\s=~])?)\1(?![\w=~])")
-_STRONG = re.compile(r"(?<![\w*])\*([^\s*](?:[^*\n]{0,200}[^\s*])?)\*(?![\w*])")
 _ORG_HEADING = re.compile(r"(\*{1,8})\s+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)\s+)?(?:\[#[A-Z]\]\s+)?(\S.*?)$")
 _ORG_TAGS = re.compile(r"\s{1,40}:[\w@#%:]{1,100}:$")
 _ORG_FIELD = re.compile(r"\s*#\+([A-Za-z_-]{1,40}):\s*(.*)$")
@@ -39,16 +39,6 @@ _ORG_RULE = re.compile(r"\s*\|-[-+|]*\s*$")
 _ORG_FIELDS = frozenset(
     {"author", "date", "email", "filetags", "keywords", "description", "title", "category", "language"}
 )
-_ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)$")
-_ADOC_FIELD = re.compile(r":!?([\w-]{1,60})!?:(?:\s+(.*))?$")
-_ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
-_ADOC_HIDDEN = re.compile(
-    r"(?://|\[[^\[\]]{0,300}\]\s*$|\[\[[^\[\]]{0,200}\]\]\s*$|(?:image|include|video|toc|ifdef|ifndef|endif)::|[=*_+]{4,}\s*$)"
-)
-_ADOC_LINK = re.compile(r"(?:xref:|link:|(?=https?://))([^\s\[\]]{1,500})\[([^\[\]\n]{0,300})\]")
-_ADOC_CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,\s{0,9}([^<>\n]{1,300}))?>>")
-_ADOC_CELL = re.compile(r"(?:(?<=\s)|^)(?:\d{1,3}(?:\.\d{1,3})?[+*]|\.\d{1,3}\+)?[<^>.]{0,3}[adehlmsv]?(?<!\\)\|")
-_ADOC_LIST = re.compile(r"(\*{2,5}|\.{1,5})\s+(?=\S)")
 
 
 def load_outline(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
@@ -60,7 +50,7 @@ def outline_document(text: str, *, source: str) -> Document:
     """Return the document of an Org or AsciiDoc text."""
     suffix = user_file_name(source).suffix.lower()
     is_org = suffix == ".org"
-    lines, fields = (_org_lines if is_org else _asciidoc_lines)(text.split("\n"))
+    lines, fields = (_org_lines if is_org else read_asciidoc)(text.split("\n"))
     if not any(map(str.strip, lines)):
         return plain_document(text, source=source)
     first = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
@@ -126,82 +116,9 @@ def _org_line(line: str) -> str:
 
 def _org_text(line: str) -> str:
     line = _ORG_LINK.sub(lambda match: match[2] or _org_target(match[1]), line)
-    return _STRONG.sub(r"**\1**", _ORG_CODE.sub(r"`\2`", line))
+    return STRONG.sub(r"**\1**", _ORG_CODE.sub(r"`\2`", line))
 
 
 def _org_target(target: str) -> str:
     """Return the text of a link without label: the name of the file or heading."""
     return target if "://" in target else target.removeprefix("file:").partition("::")[0].lstrip("*#")
-
-
-# ── AsciiDoc ────────────────────────────────────────────────────────────────────────────────────
-
-
-def _asciidoc_lines(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    shown: list[str] = []
-    fields: dict[str, str] = {}
-    fence = ""
-    table: list[int] | None = None  # numbers of cells in the lines of the table so far
-    is_head = True  # fields are metadata up to the first text
-    for line in lines:
-        mark = _ADOC_FENCE.match(line)
-        if mark and (not fence or line.strip() == fence):
-            fence = "" if fence else line.strip()
-            shown.append("```")
-        elif fence:
-            shown.append(line)
-        elif line.rstrip() == "|===":
-            table = [] if table is None else None
-            shown.append("")
-        elif table is not None:
-            shown.append(_asciidoc_row(line, table))
-        elif heading := _ADOC_HEADING.match(line):
-            shown.append(f"{'#' * len(heading[1])} {_asciidoc_text(heading[2].rstrip())}")
-            is_head = is_head and len(heading[1]) == 1
-        elif field := _ADOC_FIELD.match(line):
-            if is_head and field[2]:
-                fields.setdefault(field[1].lower(), field[2].strip())
-            shown.append("")
-        elif _ADOC_HIDDEN.match(line) or line.strip() == "+":
-            shown.append("")
-        else:
-            is_head = is_head and not line.strip()
-            shown.append(_asciidoc_line(line))
-    if fence:
-        shown.append("```")
-    return shown, fields
-
-
-def _asciidoc_row(line: str, table: list[int]) -> str:
-    """Return a line of a table; a blank line below the first row marks this row as the header."""
-    if not line.strip():
-        is_below_header = len(table) == 1 and table[0] > 1
-        table.append(0)
-        return f"|{' --- |' * table[0]}" if is_below_header else ""
-    cells = [_asciidoc_text(cell.strip()) for cell in _ADOC_CELL.split(line)]
-    first, *others = cells
-    table.append(len(others))
-    return " ".join(filter(None, (first, f"| {' | '.join(others)} |" if others else "")))
-
-
-def _asciidoc_line(line: str) -> str:
-    if item := _ADOC_LIST.match(line):
-        return f"{'  ' * (len(item[1]) - 1)}- {_asciidoc_text(line[item.end() :])}"
-    if line.startswith(".") and line[1:2].isalnum():  # the title of a block
-        line = line[1:]
-    return _asciidoc_text(line)
-
-
-def _asciidoc_text(line: str) -> str:
-    line = _ADOC_LINK.sub(lambda match: match[2].partition(",")[0].rstrip("^") or _stem(match[1]), line)
-    line = _ADOC_CROSS.sub(lambda match: match[2] or _stem(match[1]), line)
-    mark, rest = ("- ", line[2:]) if line.startswith("* ") else ("", line)
-    return mark + _STRONG.sub(r"**\1**", rest)
-
-
-def _stem(address: str) -> str:
-    """Return the text of a link without label: the name of the page or part."""
-    if "://" in address:
-        return address
-    path, _, part = address.partition("#")
-    return part or path.rpartition("/")[2].removesuffix(".adoc").removesuffix(".asciidoc")

@@ -108,7 +108,8 @@ class Definitions:
             outer = self._outer[-2] if len(self._outer) > 1 else ""
             if outer and not name.startswith(f"{outer}."):
                 name = f"{outer}.{name}"
-            if self.module and name.split(".")[0] != self.module.split(".")[0]:
+            is_whole = kind.startswith("auto") and "." in match[1] and not outer  # autodoc imports the name
+            if self.module and not is_whole and name.split(".")[0] != self.module.split(".")[0]:
                 name = f"{self.module}.{name}"
             self._outer[-1] = name
         parts = name.split(".")

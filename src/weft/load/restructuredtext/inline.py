@@ -47,6 +47,8 @@ _PLAIN = frozenset(
 _SHOWN_AS_CODE = frozenset("command file program samp envvar option setting kbd mimetype regexp makevar dict".split())
 _IDENTIFIER = re.compile(r"[\w./:@*#+$-]*[\w/)*](?:\(\))?")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+_SHORTCUT = re.compile(r"^@-?(?=[A-Za-z_])")
+"""Mark before a name of the documented application: ``:attr:`@-Task.name` ``."""
 
 
 class Inline:
@@ -123,6 +125,7 @@ class Inline:
         target = inner.rstrip()[:-1] if title else content.strip("<> ")
         shown = content.count("\n") - title.count("\n") if title else 0
         bare = " ".join(target.split())
+        bare = _SHORTCUT.sub("", bare)
         if bare.startswith("!"):  # no link
             bare, role = bare[1:], f"!{role}"
         text = title or self._role_text(role, bare, content)

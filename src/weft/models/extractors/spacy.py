@@ -93,7 +93,7 @@ class SpacyExtractor:
 
     @property
     def name(self) -> str:
-        """Name and version: `rules-21+spacy-en_core_web_sm-3.8.0`. Loads the pipeline to get its version."""
+        """Name and version: `rules-22+spacy-en_core_web_sm-3.8.0`. Loads the pipeline to get its version."""
         with self._lock:
             return f"{self._inner.name}+{_label(self._load())}"
 

@@ -93,7 +93,7 @@ class LlmExtractor:
 
     @property
     def name(self) -> str:
-        """Name and version: `rules-21+llm-openai/gpt-4o-mini-extract-1`."""
+        """Name and version: `rules-22+llm-openai/gpt-4o-mini-extract-1`."""
         return f"{self._inner.name}+{self._label}"
 
     @property

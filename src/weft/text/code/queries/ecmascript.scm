@@ -28,6 +28,7 @@
 (export_statement (namespace_export (identifier) @star) source: (string) @from) @export
 (export_statement . "default" declaration: [(class_declaration name: (_) @name) (function_declaration name: (_) @name)]) @export
 (export_statement . "default" value: (identifier) @name) @export
+(export_statement . "default" @default value: [(arrow_function) (function_expression) (class) (object) (call_expression)]) @export
 (variable_declarator name: (identifier) @star value: (call_expression function: (identifier) @require arguments: (arguments . (string) @from .))) @import
 (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @name) value: (call_expression function: (identifier) @require arguments: (arguments . (string) @from .))) @import
 
