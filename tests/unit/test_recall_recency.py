@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from weft import Engine
+from weft import Engine, open_engine
 from weft.config import Settings, StoreOptions
 from weft.records import GivenFact
 from weft.testing import FakeEmbedder
@@ -31,3 +31,32 @@ def test_a_recall_does_not_put_an_old_fact_before_a_new_one(tmp_path, asked, old
             assert len(facts) == len(VALUES)
             assert facts[-1].fact.value == old
             assert all(one.score >= other.score for one, other in pairwise(facts))
+
+
+class NearEmbedder(FakeEmbedder):
+    """Gives texts with `water` the vector of every question."""
+
+    def _vector(self, text):
+        return super()._vector("asked" if "water" in text or text.endswith("?") else text)
+
+
+@pytest.mark.parametrize("is_guess_first", [False, True])
+def test_a_guess_does_not_come_before_a_statement_of_the_user(tmp_path, is_guess_first):
+    """However close to the question its value is, and whichever was added first."""
+    given = [
+        GivenFact(subject="user", predicate="drinks", value="cocoa", source="user_edit"),
+        GivenFact(subject="user", predicate="drinks", value="water", source="conversation", confidence=0.6),
+    ]
+    with open_engine(tmp_path / "weft.db", embedder=NearEmbedder()) as engine:
+        engine.memory.add_many(given[::-1] if is_guess_first else given)
+        facts = engine.memory.recall("What do I drink?").facts
+    assert [piece.fact.value for piece in facts] == ["cocoa", "water"]
+
+
+def test_meaning_chooses_among_statements_of_equal_worth(tmp_path):
+    """`drinks water` was stated first."""
+    with open_engine(tmp_path / "weft.db", embedder=NearEmbedder()) as engine:
+        for value in ("mineral water", "Bach", "chess"):
+            engine.memory.add("user", "likes", value)
+        first, *_ = engine.memory.recall("What do I enjoy?").facts
+    assert first.fact.value == "mineral water"

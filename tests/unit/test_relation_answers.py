@@ -8,6 +8,7 @@ import pytest
 from weft import Engine
 from weft.config import Settings, StoreOptions
 from weft.context.serialise import result_to_dict
+from weft.errors import NotFound
 from weft.testing import FakeEmbedder
 from weft.tools.calls import call_tool
 
@@ -161,12 +162,32 @@ def test_a_path_starts_at_the_first_name(engine, names):
         assert all(before.target == after.source for before, after in pairwise(item.path))
 
 
-def test_two_things_that_nothing_connects(engine):
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How are Ochre Ledger and Block Storage connected?",
+        "What does the Ochre Ledger have to do with Block Storage?",
+        "Does Ochre Ledger depend on Block Storage?",
+        "Why is Ochre Ledger used by Block Storage?",
+        "Is the Ochre Ledger part of Block Storage?",
+        "Ochre Ledger和Block Storage有什么关系？",
+    ],
+)
+def test_two_things_that_nothing_connects(engine, question):
     """The answer says so, with a passage of each, and is not confident."""
-    result = engine.query("How are Ochre Ledger and Block Storage connected?")
+    result = engine.query(question)
     assert result.status == "low_confidence"
     assert any("nothing here connects them" in note for note in result.notes)
     assert [citation.partition(":")[0] for citation in result.relations.passages] == ["docs/ochre.md", "docs/block.md"]
+
+
+@pytest.mark.parametrize(
+    "question", ["Why does the Auth Service depend on Session Store?", "Is Session Store used by Auth Service?"]
+)
+def test_a_question_whether_two_things_are_related_gets_the_relation(engine, question):
+    result = engine.query(question)
+    assert {item.path[-1].type for item in result.relations.items} & {"depends_on", "depended_on_by"}
+    assert result.status == "ok"
 
 
 def test_a_relation_that_nothing_states(engine):
@@ -237,10 +258,36 @@ def test_a_long_list_is_paged(tmp_path):
     assert result_to_dict(pages[1])["relations"]["offset"] == 100
 
 
-@pytest.mark.parametrize("name", ["docs/auth.md", "docs/auth.md:3-4", "auth service", "Auth Service"])
-def test_a_path_or_citation_names_its_page(engine, name):
-    """Also outside of questions."""
-    assert engine.entities.get(name).name == "Auth Service"
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("docs/auth.md", "Auth Service"),
+        ("docs/auth.md:3-4", "Auth Service"),
+        ("auth.md", "Auth Service"),
+        ("auth service", "Auth Service"),
+        ("pkg/b.py", "pkg.b"),
+        ("b.py", "pkg.b"),
+        ("pkg.b.Base", "pkg.b.Base"),
+        ("helper()", "pkg.b.helper"),
+        ("PEP 9302", "PEP 9302 – Plain Types"),
+        ("pep-9302", "PEP 9302 – Plain Types"),
+        ("Jasper", "Jasper Billing"),
+    ],
+)
+def test_a_path_a_code_name_or_a_number_names_the_thing_everywhere(engine, name, expected):
+    """In `neighbours`, at both ends of a `path`, in `related` and in questions."""
+    assert engine.entities.get(name).name == expected
+    near = [entity.name for entity, _ in engine.entities.neighbours(expected)]
+    assert [entity.name for entity, _ in engine.entities.neighbours(name)] == near
+    assert engine.entities.path(name, near[0]) == engine.entities.path(expected, near[0]) is not None
+    assert engine.entities.path(near[0], name) == engine.entities.path(near[0], expected) is not None
+    assert [item.document.source for item in engine.related(name)]
+    assert things(engine, f"What is {name} connected to?") == things(engine, f"What is {expected} connected to?")
+
+
+def test_related_documents_of_an_unknown_name(engine):
+    with pytest.raises(NotFound):
+        engine.related("Zebra Crossing")
 
 
 def test_a_record_number_names_the_record(engine):

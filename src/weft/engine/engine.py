@@ -35,6 +35,7 @@ from weft.engine.opening.federation import Federation, check_namespaces
 from weft.engine.paths import (
     collect_sources,
     find_missing,
+    get_defined,
     get_document,
     get_named,
     read_paths,
@@ -412,8 +413,12 @@ class Engine:
         return get_document(name, store=self.reader)
 
     def related(self, name: str, *, limit: int = 10) -> list[RelatedDocument]:
-        """Return the documents related to a document (id or source) or chunk (id), best first. Raises `NotFound`."""
-        document, chunks = self.get(name)
+        """
+        Return the documents related to a document (id, source), a chunk (id, citation) or an entity (name), best first.
+
+        Raises `NotFound`.
+        """
+        document, chunks = get_defined(name, store=self.reader)
         embedder, _ = self._fact_embedder(None)
         return find_related(document, chunks, store=self.reader, embedder=embedder, limit=limit)
 

@@ -20,7 +20,7 @@ from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.search.cite import find_hidden_prefix
-from weft.search.relations.name_lookup import find_file
+from weft.search.relations.name_lookup import find_file, find_named
 from weft.store.base import Store, StoreReader
 from weft.text.ids import document_id
 from weft.text.searchable_metadata import IMPORT
@@ -29,6 +29,9 @@ SAMPLE_DOCUMENTS = 64
 """Number of documents by which the embedder of a new namespace is chosen."""
 
 T = TypeVar("T")
+
+MAX_DEFINING_CHUNKS = 20
+"""Maximum number of chunks of an entity that are read."""
 
 MAX_LINE_DIGITS = 9
 """Digits of a line number; a longer number in a citation is no line."""
@@ -197,6 +200,24 @@ def get_document(name: str, *, store: StoreReader) -> tuple[DocumentInfo, list[C
         return cited
     text = f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}"
     raise NotFound(text, hint=_hint(name, store=store))
+
+
+def get_defined(name: str, *, store: StoreReader) -> tuple[DocumentInfo, list[Chunk]]:
+    """
+    Return a document with chunks as `get_document` does, or the document that defines an entity with these chunks.
+
+    Raises `NotFound`.
+    """
+    try:
+        return get_document(name, store=store)
+    except NotFound:
+        ids = [entity.id for entity in find_named([name], store=store)[:1]]
+        mentions = store.graph.mentions_of(ids, limit=MAX_DEFINING_CHUNKS) if ids else []
+        chunks = store.chunks([mention.chunk_id for mention in mentions if mention.about])
+        if not chunks:
+            raise
+        document = store.documents([chunks[0].document_id])[0]
+        return document, [chunk for chunk in chunks if chunk.document_id == document.id]
 
 
 def _find_named(name: str, *, store: StoreReader) -> list[DocumentInfo]:

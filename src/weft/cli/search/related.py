@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 )
 def related(session: Session, name: str, limit: int) -> int:
     """
-    List the documents related to a document or a chunk.
+    List the documents related to a document, a chunk or an entity.
 
-    NAME is the source or the id of a document, or the id of a chunk. Each line has the reasons: the cosine of the
-    nearest chunk, stated relations and shared names. Exits with 3 if there is none.
+    NAME is the source or the id of a document, the citation or the id of a chunk, or the name of an entity. Each line
+    has the reasons: the cosine of the nearest chunk, stated relations and shared names. Exits with 3 if there is none.
     """
     from weft.context.serialise import related_to_dict
     from weft.engine.paths import typed_source

@@ -10,6 +10,7 @@ Grammar of questions about relations: the relation types, from the named thing, 
 | `Who is the owner of Auth Service?`, `Auth Service 的负责人是谁` | `owned_by`, … | Auth Service |
 | `哪些服务依赖会话存储` | `depended_on_by`, … | 会话存储 |
 | `How are Redis and Kafka connected?` | all | Redis, Kafka |
+| `Why does Redis depend on Kafka?`, `Is Redis part of Kafka?` | all | Redis, Kafka |
 | `What is Redis connected to, directly or indirectly?` | all; indirect | Redis |
 | `how does the parser call its backend?` | none: no form of this table | |
 
@@ -80,6 +81,7 @@ _BETWEEN = tuple(
             " and ",
             "",
         ),
+        ("what (?:does|do|did|has|have|had) ", " (?:(?:have|got) )?to do with ", ""),
         ("(?:is|are) ", f" {_RELATED} (?:to|with) ", ""),
         ("(?:is|are) ", " and ", f" {_RELATED}"),
     )
@@ -195,6 +197,7 @@ def _read_english(text: str) -> Iterator[RelationQuestion]:
         words, lower, opens = [*words[1:], "by"], [*lower[1:], "by"], True
     if lower[0] == "where":
         yield from _read_places(words, lower)
+    yield from _read_pairs(words, lower)
     yield from _read_objects(words, lower, opens=opens or bool(asked))
     yield from _read_nouns(words, lower, opens=opens)
     yield from _read_subjects(words, lower, opens=opens or bool(asked))
@@ -246,6 +249,17 @@ def _object_types(auxiliary: str, phrase: str) -> tuple[str, ...]:
     passive = forms.participles.get(phrase.removesuffix(" by"), ()) if phrase.endswith(" by") else ()
     roles = forms.nouns.get(_ARTICLE.sub("", phrase).removesuffix(" of"), ()) if phrase.endswith(" of") else ()
     return (*forms.continuous.get(phrase, ()), *_inverses(passive), *_inverses(roles))
+
+
+def _read_pairs(words: Sequence[str], lower: Sequence[str]) -> Iterator[RelationQuestion]:
+    """Yield readings of `does X depend on Y`, `why is X called by Y`, `is X part of Y`: what relates two things?"""
+    start = 1 if lower[0] == "why" else 0
+    if len(lower) > start + 3 and lower[start] in _AUXILIARIES | _COPULAS and lower[start + 1] not in _CLAUSE_WORDS:
+        for at in range(start + 2, len(words) - 1):
+            for end in range(min(at + MAX_PHRASE_WORDS, len(words) - 1), at, -1):
+                if _object_types(lower[start], " ".join(lower[at:end])):
+                    names = words[start + 1 : at], words[end:]
+                    yield RelationQuestion(names=tuple(_spellings(" ".join(name)) for name in names))
 
 
 def _read_nouns(words: Sequence[str], lower: Sequence[str], *, opens: bool) -> Iterator[RelationQuestion]:

@@ -30,8 +30,11 @@ from weft.store.base import StoreReader
 WORD_ODDS = 100.0
 """Factor of the odds for each shared word, chosen on `examples/memory/scenario.jsonl` without `held-out` questions."""
 
-MAX_CHOICE_ODDS = 15.0
-"""Largest effect of the cosine between facts of one subject and predicate; 60 weeks without access count 20."""
+MAX_CHOICE_ODDS = 2.0
+"""
+Largest effect of the cosine between facts of one subject and predicate: that of a statement of the user over a guess of
+equal confidence from a conversation (`memory.source_weights`). 60 weeks without access count 20.
+"""
 
 MAX_LOG_ODDS = 300.0
 """Limit that keeps the factor finite for questions with hundreds of shared words."""

@@ -6,7 +6,8 @@ Lookup of the entity that a name stands for.
 | `Auth Service`, `auth service` | the entity of this key |
 | `httpx.AsyncClient`, `AsyncClient.get()` | the definition with this qualified or short name |
 | `docs/auth.md`, `docs/auth.md:3-9` | the page at this path, as citations show it |
-| `auth.md` | the page with this file name, if there is exactly one |
+| `auth.md`, `guides/auth.md` | the page whose path ends with this, if there is exactly one |
+| `httpx/client.py` | the module of this source file |
 | `PEP 484`, `ADR-0012` | the record with this number, also if its title goes on |
 | `Jasper` | `Jasper Billing`, if no other name begins or ends with it |
 """
@@ -34,10 +35,13 @@ MAX_PART_WORDS = 3
 
 BATCH_DOCUMENTS = 1000
 MAX_BATCHES = 10
-"""Documents in which a bare file name is looked for: 10,000. There is no index of file names."""
+"""Documents in which the end of a path is looked for: 10,000. There is no index of file names."""
 
 MAX_PAGES = 50
 """Maximum number of pages of one title that are read."""
+
+MODULE = "module"
+"""Type of the entity of a source file."""
 
 _LINES = re.compile(r":[pt]?\d{1,9}(?:-\d{1,9})?$")
 _PATH = re.compile(r"[/.]")
@@ -85,14 +89,15 @@ def find_page(path: str, *, store: StoreReader) -> list[Entity]:
 
 
 def find_file(name: str, *, store: StoreReader) -> DocumentInfo | None:
-    """Return the document with this bare file name; None if none or several have it, or if there are many documents."""
-    if "/" in name or not 0 < name.rfind(".") < len(name) - 1:
+    """Return the document whose path ends with this one; None if none or several do, or if there are many documents."""
+    end = f"/{name.removeprefix('./')}"
+    if not 0 < name.rfind(".") < len(name) - 1:
         return None
     found: list[DocumentInfo] = []
     after = ""
     for _ in range(MAX_BATCHES):
         batch = store.find_documents(Filter(), after=after, limit=BATCH_DOCUMENTS)
-        found += (document for document in batch if document.source.rpartition("/")[2] == name)
+        found += (document for document in batch if f"/{document.source}".endswith(end))
         if len(batch) < BATCH_DOCUMENTS:
             return found[0] if len(found) == 1 else None
         after = batch[-1].source
@@ -100,9 +105,18 @@ def find_file(name: str, *, store: StoreReader) -> DocumentInfo | None:
 
 
 def _page_entities(page: DocumentInfo, *, store: StoreReader) -> list[Entity]:
+    """Return the module of a source file, then the entities of a page."""
     keys = [key for key in (page_key(page.source), name_key(page.title)) if key]
     known = store.graph.find_entities(keys)
-    return list({known[key].id: known[key] for key in keys if key in known}.values())
+    found = [*_find_modules(page, store=store), *(known[key] for key in keys if key in known)]
+    return list({entity.id: entity for entity in found}.values())
+
+
+def _find_modules(page: DocumentInfo, *, store: StoreReader) -> list[Entity]:
+    """Return the module that the first chunk of a source file defines; empty for other documents."""
+    first = [chunk.id for chunk in store.find_chunks(page.id)[:1]]
+    ids = [mention.entity_id for mention in store.graph.mentions_in(first, about=True)] if first else []
+    return [e for e in store.graph.entities(ids) if e.type == MODULE and e.key.startswith(CODE_PREFIX)]
 
 
 def find_by_part(name: str, *, store: StoreReader) -> Entity | None:

@@ -92,7 +92,7 @@ async def list_related(
     id: Annotated[str, Query(min_length=1, max_length=4000, description="Id or source of a document, or a chunk id.")],
     limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of documents.")] = 10,
 ) -> dict[str, Any]:
-    """List the documents related to a document or a chunk, best first, with the reasons."""
+    """List the documents related to a document, a chunk or an entity, best first, with the reasons."""
     engine = caller.engine
     return await caller.state.threads.read(
         lambda: {
