@@ -23,7 +23,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Search": {
         "query": ("weft.cli.search.query:query", "Search and print cited evidence."),
         "ask": ("weft.cli.search.ask:ask", "Print the sentence that answers a question, then its passages."),
-        "related": ("weft.cli.search.related:related", "List the documents related to a document, a chunk or an entity."),
+        "related": (
+            "weft.cli.search.related:related",
+            "List the documents related to a document, a chunk or an entity.",
+        ),
     },
     "Graph": {
         "entity": ("weft.cli.graph.entities:entity", "List, show, merge, rename and delete entities."),
