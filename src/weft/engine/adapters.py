@@ -361,9 +361,10 @@ def open_llm_reranker(
 ) -> LlmReranker:
     """Return a reranker that calls the language model of the settings once per question. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits
-    from weft.models.rerankers.llm import MAX_REPLY_TOKENS, SCHEMA, LlmReranker
+    from weft.models.rerankers.llm import SCHEMA, LlmReranker
 
-    limits = ChatLimits(output_tokens=MAX_REPLY_TOKENS, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
+    seconds = settings.rerank.deadline_ms / 1000
+    limits = ChatLimits(output_tokens=LlmReranker.MAX_REPLY_TOKENS, attempts=1, timeout_seconds=seconds)
     account = Account(price=_find_llm_price(settings))
     return LlmReranker(
         _open_chat(settings, limits=limits, on_failure=account.note),
@@ -377,9 +378,9 @@ def open_llm_reranker(
 def open_llm_writer(settings: Settings, *, budget: Account, record: Record) -> AnswerWriter:
     """Return a writer of answers that calls the language model of the settings once per question."""
     from weft.models.llm.chat import ChatLimits
-    from weft.models.llm.writer import MAX_REPLY_TOKENS, LlmWriter
+    from weft.models.llm.writer import LlmWriter
 
-    limits = ChatLimits(output_tokens=MAX_REPLY_TOKENS, attempts=1, timeout_seconds=settings.llm.seconds)
+    limits = ChatLimits(output_tokens=LlmWriter.MAX_REPLY_TOKENS, attempts=1, timeout_seconds=settings.llm.seconds)
     account = Account(price=_find_llm_price(settings))
     chat = _open_chat(settings, limits=limits, on_failure=account.note)
     return LlmWriter(chat, budget=budget, account=account, overhead=MESSAGE_FRAME_TOKENS, record=record)

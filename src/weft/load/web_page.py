@@ -74,11 +74,6 @@ class Network:
     seconds: float = MAX_SECONDS
 
 
-def is_address(path: str) -> bool:
-    """Return True for the address of a web page."""
-    return path.lower().startswith(("http://", "https://"))
-
-
 def load_page(url: str, *, options: LoadOptions, network: Network | None = None) -> Iterator[Document | Skipped]:
     """Yield the document of a web page; its source is the address without fragment. Raises `InputError`."""
     network = network or Network()
