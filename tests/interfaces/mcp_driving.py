@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.mcp.server import make_server
 from weft.records import Document
 

@@ -311,7 +311,7 @@ GREET = """
 import asyncio, sys
 import weft.cli.serve.mcp, weft.mcp.serve
 from weft.config import read_settings
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.mcp.server import make_server
 from mcp.client import Client
 

@@ -9,7 +9,7 @@ import pytest
 from mcp_driving import PAGES, ask, connect, drive, fill, settings_for
 
 from weft.config import read_settings
-from weft.engine import lazy
+from weft.engine import lazy_engine
 from weft.engine.engine import Engine
 from weft.errors import ModelUnavailable
 from weft.store.sqlite import connect as connections
@@ -321,7 +321,7 @@ def test_the_first_question_is_answered_by_the_model_that_it_waited_for(tmp_path
 
 def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     """A client that goes away while the model loads leaves nothing behind that hangs."""
-    monkeypatch.setattr(lazy, "MAX_CLOSE_SECONDS", 0.01)
+    monkeypatch.setattr(lazy_engine, "MAX_CLOSE_SECONDS", 0.01)
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     Engine(settings).close()

@@ -10,7 +10,7 @@ from test_mcp import call, drive_every_tool
 
 from weft.engine.api_keys import Keyring
 from weft.engine.engine import Engine
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.errors import SchemaMismatch
 from weft.mcp.key_check import KeyCheck
 from weft.mcp.serve import PATH, security

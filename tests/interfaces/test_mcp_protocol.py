@@ -10,7 +10,7 @@ from mcp_driving import connect, drive, fill, settings_for
 from mcp_types import JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.mcp.server import make_server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")

@@ -9,7 +9,7 @@ import pytest
 from serving import Running, refused
 
 from weft.config import read_settings
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.errors import StoreUnavailable
 
 postgres = pytest.importorskip("postgres", reason="psycopg is not installed: pip install 'weft-search[postgres]'")

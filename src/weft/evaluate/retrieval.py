@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from weft.config import Method, Settings, is_server, shown
 from weft.engine.adapters import open_extractor
-from weft.engine.advice import CHOICE_VERSION
+from weft.engine.embedder_choice import CHOICE_VERSION
 from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from weft.engine.api_keys import Keyring, presented_key
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.errors import StoreUnavailable, WeftError
 from weft.records import ApiKey
 

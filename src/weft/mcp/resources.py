@@ -21,7 +21,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.errors import InputError, NotFound, StoreUnavailable, WeftError
 
 Answer = TypeVar("Answer")

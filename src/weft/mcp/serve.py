@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import JSONRPCError
 
 from weft.config import Settings
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
 from weft.mcp.stdio import claimed_stdin, iter_messages

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from weft.engine.lazy import LazyEngine
+from weft.engine.lazy_engine import LazyEngine
 from weft.mcp.prompts import INSTRUCTIONS, MEMORY_INSTRUCTIONS, Prompts
 from weft.mcp.resources import Resources
 from weft.mcp.tools import Tools

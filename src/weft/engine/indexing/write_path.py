@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from weft.config import Settings
 from weft.config.read import source_folder
 from weft.engine.adapters import Progress
-from weft.engine.advice import adopt_choice, may_choose
 from weft.engine.embedder import EmbedderSlot, adopt_embedder
+from weft.engine.embedder_choice import adopt_choice, may_choose
 from weft.engine.indexing.runs import add_all, add_documents
 from weft.engine.parsing.parser_messages import Input, make_recipe
 from weft.engine.parsing.parser_pool import ParserPool

@@ -7,7 +7,7 @@ from weft.admin.doctor import diagnose
 from weft.cli.receipts import print_receipt
 from weft.config import read_settings
 from weft.context.serialise import receipt_to_dict
-from weft.engine.advice import MIN_UNSUPPORTED_SHARE, add_advice, measure_scripts, recommend
+from weft.engine.embedder_choice import MIN_UNSUPPORTED_SHARE, add_advice, measure_scripts, recommend
 from weft.engine.engine import Engine
 from weft.models.embedders import universal_sentence_encoder as encoder
 from weft.records import ModelCard, Receipt
