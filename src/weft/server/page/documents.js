@@ -66,7 +66,7 @@ export async function showDocuments(main, params) {
 
 const documentList = (found) => el("ul", { class: "documents" }, found.map(documentItem));
 
-/** Return the documents below their folders; a folder with one child is joined with it, a small tree is open. */
+/** Return the documents below their folders; a folder with one child is joined with it, a small tree and an only folder are open. */
 function folderTree(found) {
   const root = { name: "", folders: new Map(), documents: [], count: found.length };
   for (const item of found) {
@@ -91,7 +91,7 @@ function branch({ folders, documents }, isOpen) {
         [at] = at.folders.values();
         name += `/${at.name}`;
       }
-      const box = el("details", { class: "folder", open: isOpen }, el("summary", {}, name, el("span", { class: "quiet" }, ` ${at.count}`)));
+      const box = el("details", { class: "folder", open: isOpen || folders.size === 1 }, el("summary", {}, name, el("span", { class: "quiet" }, ` ${at.count}`)));
       const fill = () => box.open && box.children.length < 2 && box.append(...[branch(at, isOpen)].flat(Infinity));
       box.addEventListener("toggle", fill);
       fill();

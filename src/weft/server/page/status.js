@@ -75,7 +75,7 @@ function bars(figures) {
   const most = Math.log1p(Math.max(...figures.map(([, value]) => value), 1));
   return el(
     "dl",
-    { class: "labels bars" },
+    { class: "labels bars", title: "The bars grow with the logarithm of the number." },
     figures.map(([name, value]) => {
       const bar = el("span", { class: "gauge", "aria-hidden": "true" });
       bar.style.width = `${((100 * Math.log1p(value)) / most).toFixed(1)}%`;

@@ -17,16 +17,18 @@ const HEIGHT = 20;
 const BASE = 14;
 /** Size of a cell of the map of what is taken, in pixels. */
 const CELL = 6;
-/** What a cell holds. */
-const [DOT, NAME] = [1, 2];
+/** What a cell holds, in order of what a name avoids most. */
+const [DISC, DOT, NAME] = [1, 2, 3];
 /** With more entities than this in front, their names are not needed. */
 const MAX_NEEDED = 24;
 const sprites = new Map();
 
 /** Return the names to draw, with their positions on the screen, beside the dots and without overlaps. */
 export function labelBoxes(renderer, isFar) {
-  const { camera } = renderer;
+  const { camera, to } = renderer;
   const map = new Taken(camera.width, camera.height);
+  for (const { x, y, radius } of renderer.clusters)
+    map.takeDisc(x * to.scale + to.a, y * to.scale + to.b, radius * to.scale);
   for (const i of isFar ? [] : renderer.shown) {
     const { x, y } = renderer.place(i);
     const r = renderer.radius(i);
@@ -34,30 +36,42 @@ export function labelBoxes(renderer, isFar) {
   }
   const boxes = [];
   for (const candidate of candidates(renderer, isFar)) {
-    const sprite = spriteOf(renderer, candidate);
-    const half = sprite.width / 2 - 2;
-    const all = positions(candidate, sprite.width);
-    const isFree = (least) => (at) => !map.isTaken(at.x - half, at.y - 11, at.x + half, at.y + 3, least);
-    // An important name may lie on dots rather than be missing.
-    const free = all.find(isFree(DOT)) ?? (candidate.isNeeded ? all.find(isFree(NAME)) : undefined);
-    if (!free) continue;
-    map.take(free.x - half, free.y - 11, free.x + half, free.y + 3, NAME);
-    boxes.push({ ...candidate, ...free, sprite });
+    const found = freePlace(renderer, map, candidate);
+    if (!found) continue;
+    const half = halfWidth(found.sprite);
+    map.take(found.x - half, found.y - 11, found.x + half, found.y + 3, NAME);
+    boxes.push({ ...candidate, ...found });
     if (boxes.length >= MAX_NAMES) break;
   }
   return boxes;
 }
 
-/** Return the positions of a name in order of preference: right of the dot, left, below, above. */
-function positions({ x, y, r, places }, width) {
+const halfWidth = (sprite) => sprite.width / 2 - 2;
+
+/** Return the first free place of a name with its painted text, or undefined. `avoids` lists what it must not cover. */
+function freePlace(renderer, map, candidate) {
+  for (const least of candidate.avoids) {
+    for (const text of candidate.texts) {
+      const sprite = spriteOf(renderer, { ...candidate, text });
+      const half = halfWidth(sprite);
+      const free = positions(candidate, sprite.width).find(
+        (at) => !map.isTaken(at.x - half, at.y - 11, at.x + half, at.y + 3, least),
+      );
+      if (free) return { ...free, text, sprite };
+    }
+  }
+  return undefined;
+}
+
+/** Return the positions of a name by preference: right of a dot, left, below, above; above a disc, below, aside, inside. */
+function positions({ x, y, r, places, isAround }, width) {
   if (places) return places;
   const aside = r + width / 2 + 1;
-  return [
-    { x: x + aside, y: y + 4 },
-    { x: x - aside, y: y + 4 },
-    { x, y: y + r + 13 },
-    { x, y: y - r - 5 },
-  ];
+  const [right, left] = [{ x: x + aside, y: y + 4 }, { x: x - aside, y: y + 4 }];
+  if (!isAround) return [right, left, { x, y: y + r + 13 }, { x, y: y - r - 5 }];
+  const shifts = [0, -width / 4, width / 4, -width / 2, width / 2];
+  const rows = [y - r - 6, y + r + 16].flatMap((row) => shifts.map((by) => ({ x: x + by, y: row })));
+  return [...rows, right, left, { x, y: y + 4 }];
 }
 
 /** Map of the drawing in cells: which are under a dot or a name. Outside of the drawing all are. */
@@ -73,6 +87,14 @@ class Taken {
     const [a, b] = [inside(Math.floor(left / CELL)), inside(Math.floor(right / CELL) + 1)];
     const [c, d] = [Math.max(0, Math.floor(top / CELL)), Math.min(this.down - 1, Math.floor(bottom / CELL))];
     for (let y = c; y <= d; y += 1) this.cells.fill(value, y * this.across + a, y * this.across + b);
+  }
+
+  /** Take the rows of a disc. */
+  takeDisc(x, y, r) {
+    for (let row = y - r; row <= y + r; row += CELL) {
+      const half = Math.sqrt(r * r - (row - y) * (row - y));
+      this.take(x - half, row, x + half, row, DISC);
+    }
   }
 
   isTaken(left, top, right, bottom, least) {
@@ -121,11 +143,12 @@ function candidates(renderer, isFar) {
   const special = new Set(first);
   const others = visible.slice(0, MAX_CANDIDATES).filter((i) => !special.has(i));
   const entityName = (i) => ({
-    text: shorten(shown(model.names[i])),
+    texts: [shorten(shown(model.names[i]))],
     ...renderer.place(i),
     r: renderer.radius(i),
     isStrong: i === focus.selected,
-    isNeeded: special.has(i) && special.size <= MAX_NEEDED,
+    // An important name may lie on dots rather than be missing.
+    avoids: special.has(i) && special.size <= MAX_NEEDED ? [DOT, NAME] : [DOT],
   });
   const chosen = [...special].map(entityName);
   return [...clusters, ...chosen, ...edgeNames(renderer), ...others.map(entityName)];
@@ -146,16 +169,18 @@ function edgeNames(renderer) {
   return [...pairs.values()].map(({ a, b, types }) => {
     const [p, q] = [renderer.place(a), renderer.place(b)];
     const places = [0.5, 0.4, 0.6, 0.3, 0.7].map((at) => ({ x: p.x + (q.x - p.x) * at, y: p.y + (q.y - p.y) * at + 4 }));
-    return { text: types[0], isQuiet: true, places };
+    return { texts: [types[0]], isQuiet: true, places, avoids: [DOT] };
   });
 }
 
-/** Return the names of the communities: far away in their discs, closer above them. */
+/** Return the names of the communities, around their discs: shorter where there is no room, and if they are far away. */
 function clusterNames({ clusters, to }, isFar) {
   return clusters.map(({ x: cx, y: cy, name, count, radius }) => {
     const [x, y, r] = [cx * to.scale + to.a, cy * to.scale + to.b, radius * to.scale];
-    const around = [{ x, y: y - r - 6 }, { x, y: y + r + 16 }, { x, y: y - r + 14 }, { x, y: y + 4 }];
-    return { text: `${shorten(name.split(", ").slice(0, 2).join(", "))} · ${count}`, places: isFar ? [{ x, y: y + 4 }, ...around] : around, isStrong: true, isNeeded: true };
+    const terms = name.split(", ");
+    const texts = [terms.slice(0, 2).join(", "), terms[0]].map((text) => `${shorten(text)} · ${count}`);
+    const around = { x, y, r, isAround: true, isStrong: true };
+    return isFar ? { ...around, texts: texts.slice(1), avoids: [DISC, NAME] } : { ...around, texts, avoids: [DISC, DOT] };
   });
 }
 

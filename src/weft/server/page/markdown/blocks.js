@@ -173,7 +173,8 @@ function table(rows, leaves, at) {
     el(
       "tr",
       {},
-      cells(line).map((cell) => leaf(leaves, tag, {}, inline(cell, at))),
+      // A header without text is no header to a screen reader.
+      cells(line).map((cell) => leaf(leaves, cell ? tag : "td", {}, inline(cell, at))),
     );
   const body = rows.slice(hasHead ? 2 : 0).filter((line) => !RULE.test(line));
   return el(
