@@ -238,6 +238,36 @@ def test_max_chunks_limits_what_the_graph_adds(open_on, algorithm):
         assert len(neighbours(result)) >= min(5, limit)
 
 
+PLACES = [
+    Document(
+        source="env.md", title="Environments", text="Environments isolate tools. See [[Lock Files]].", form="markdown"
+    ),
+    Document(source="lock.md", title="Lock Files", text="Exact versions are kept here.", form="markdown"),
+    Document(
+        source="mono.md", title="Monorepo", text="A monorepo has several packages, built as one.", form="markdown"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_named"),
+    [
+        ("monorepo with several packages built as one environment", False),  # a word in passing
+        ("which Environments has a monorepo with several packages built as one", True),
+        ("environments", True),
+        ("what are environments?", True),
+        ("which environments isolate tools", True),  # its page is the best one
+        ("what do environments link to?", True),
+    ],
+)
+def test_one_lower_case_word_in_passing_names_nothing(tmp_path, question, is_named):
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(PLACES)
+        engine.add([Document(source=f"{n}.md", title=f"Shed {n}", text=f"Shed {n} is blue.") for n in range(9)])
+        result = engine.query(question, top_k=1)
+    assert ("Lock Files" in {p.document.title for p in (*result.evidence, *result.connected)}) is is_named
+
+
 def test_two_named_things_share_the_places(open_on):
     """Six neighbours each: five of each at least."""
     engine = open_on(0)
@@ -249,6 +279,20 @@ def test_two_named_things_share_the_places(open_on):
         found = neighbours(result)
         assert all(len(found & set(others)) >= 5 for others in sides.values())
         assert {"Aster Mill", "Borage Press"} <= {piece.document.title for piece in result.evidence}
+
+
+@pytest.mark.parametrize("algorithm", ["walk", "expand", "guided"])
+def test_a_weak_link_takes_no_place_of_a_text_passage(tmp_path, algorithm):
+    """`Quist Gear` and `Quist Valve` share one sentence."""
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        texts = {name: f"{name} is old." for name in NAMES[:10]} | {"Quist Valve": "It met Quist Gear."}
+        engine.add([Document(source=f"{n}.md", title=n, text=text, form="markdown") for n, text in texts.items()])
+        found = []
+        for limit in (0.0, 0.1, 0.3):
+            options = {"min_graph_score": limit, "algorithm": algorithm}
+            result = engine.query("Quist Valve", method="mix", top_k=3, graph=options)
+            found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
+    assert found[2] <= found[1] <= found[0]
 
 
 @pytest.mark.parametrize("method", ["graph", "mix", "auto"])

@@ -13,7 +13,7 @@ NOTES = {
     "Night Watch": "The watch walks around at midnight.",
     **{f"Shed {number}": f"Shed number {number} is painted blue." for number in range(12)},
 }
-QUESTION = "Which steel hook lifts timber while the Night Watch sleeps?"
+QUESTION = "Who lifts timber with a steel hook and ropes that need care, the Night Watch?"
 
 
 @pytest.fixture
@@ -38,6 +38,11 @@ def connected(engine, question, **options):
 def test_a_found_page_brings_a_close_neighbour_that_names_its_origin(engine):
     """The watch is named and has no neighbour. The note on salt is a neighbour of a neighbour."""
     assert connected(engine, QUESTION) == {"Rope Store": "Harbour Crane"}
+
+
+def test_only_the_best_page_brings_neighbours(engine):
+    """The best page is that of the watch."""
+    assert connected(engine, "Which steel hook lifts timber while the Night Watch sleeps?") == {}
 
 
 def test_a_question_that_names_nothing_brings_none(engine):

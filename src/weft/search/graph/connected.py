@@ -21,6 +21,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from weft.choices import VECTOR
+from weft.extract.names import singular
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order
@@ -30,6 +31,7 @@ from weft.search.graph.channel import ABOUT_CHUNK, Explain, explain_sources
 from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
+from weft.search.shared_words import names_alone
 from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
@@ -47,7 +49,7 @@ class Edge(NamedTuple):
 def find_neighbours(draft: Draft, search: SearchContext) -> Draft:
     """Return the draft with the passages of the stated neighbours of named entities, if the gate kept a chunk."""
     walked, relations = draft.walked, draft.relations
-    named = [seed for seed in walked.seeds if seed.words]
+    named = find_starts(draft, search)
     is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
     if not draft.verdict.kept or relations is None or not named or draft.is_cited or is_refused:
         return draft
@@ -56,6 +58,28 @@ def find_neighbours(draft: Draft, search: SearchContext) -> Draft:
     with search.stopwatch.stage("connect"):
         vector = draft.rankings.get(VECTOR)
         return replace(draft, neighbours=_find(draft.query, named, search, relations=relations, vector=vector))
+
+
+def find_starts(draft: Draft, search: SearchContext) -> list[Seed]:
+    """
+    Return the entities that the question names.
+
+    One lower-case word is a name if it is the subject: with a relation asked for, among names alone, or if the best
+    passage is of its page. `Environments` is not named by `several packages in one environment`.
+    """
+    relations, question = draft.relations, draft.query.question
+    seeds = [seed for seed in draft.walked.seeds if seed.words]
+    marked = {spelling for word in question.words if word.is_name_like for spelling in (word.text, singular(word.text))}
+    marked |= question.exact_keys.keys()
+    plain = [seed for seed in seeds if seed.words == 1 and seed.key.isascii() and seed.key.lower() not in marked]
+    if not plain or relations is None or question.relation_types or question.relations or names_alone(draft):
+        return seeds
+    defining = relations.defining_chunks([seed.entity.id for seed in plain])
+    first = [hit.chunk_id for hit in draft.verdict.text[:1]]
+    owners = search.chunks.owners([*defining.values(), *first])
+    pages = {owners.get(id) for id in first}
+    unnamed = {seed.entity.id for seed in plain if owners.get(defining.get(seed.entity.id, "")) not in pages}
+    return [seed for seed in seeds if seed.entity.id not in unnamed]
 
 
 def choose_connected(neighbours: Neighbours, *, shown: Collection[str], limit: int) -> list[Hit]:

@@ -87,7 +87,7 @@ def walk_graph(
         )
     has_failed = query.vector is None and bool(query.degraded)  # the embedder failed: do not call it again
     models = replace(search, embedder=None) if has_failed else search
-    if options.min_graph_score > FOLLOWED_GRAPH_SCORE:  # the selection applies the rest of the threshold
+    if options.min_graph_score > FOLLOWED_GRAPH_SCORE or options.fusion == "boost":  # the selection does the rest
         models = replace(models, graph=replace(options, min_graph_score=FOLLOWED_GRAPH_SCORE))
     found = search_graph(query.question, seeds, models, relations=relations)
     return Walked(found=found, seeds=seeds, trust=trust, rated=rated)

@@ -10,10 +10,10 @@ from weft.search.graph.walk import MENTION_LINK_WEIGHTS, Walk
 
 FOLLOWED_GRAPH_SCORE = 0.3
 """
-Largest `graph.min_graph_score` that the search itself applies, and the least that `guided` does.
+Largest `graph.min_graph_score` that the search itself applies, and the least that `guided` and the fusion `boost` do.
 
 A larger one removes passages from the answer afterwards. Without the weak links the search would find other passages,
-and a stricter threshold would add some.
+and a stricter threshold would add some. With a smaller one, `boost` shows more passages in `connected`.
 """
 
 

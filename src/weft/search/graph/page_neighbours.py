@@ -1,5 +1,5 @@
 """
-Neighbours of found pages: the pages that a link, a relation or a fact joins with the best pages of the text.
+Neighbours of the found page: the pages that a link, a relation or a fact joins with the best page of the text.
 
 The second page of an answer may share no word with the question. For `For HTTPS on my Ingress: which type of Secret …`:
 
@@ -23,16 +23,13 @@ from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order, round_cosines
 from weft.records import Filter, Hit, Ranking, Relation
 from weft.search.draft import Draft
-from weft.search.graph.connected import Edge, read_relations, source_of, stated_edges
+from weft.search.graph.connected import Edge, find_starts, read_relations, source_of, stated_edges
 from weft.search.graph.relations import Relations
 from weft.search.search_context import SearchContext
 from weft.search.shared_words import names_alone
 
-MAX_START_PAGES = 3
-"""Best documents of the text channels whose neighbours are read."""
-
-MAX_PAGE_NEIGHBOURS = 5
-"""Number of neighbours of found pages that compete for places, by their score."""
+MAX_PAGE_NEIGHBOURS = 3
+"""Number of neighbours of the found page that compete for places, by their score."""
 
 MIN_CLOSENESS = 0.3
 """Part of the way from the mean to the best cosine that the best chunk of a neighbour must reach."""
@@ -45,9 +42,9 @@ ELSEWHERE_FACTOR = 0.8
 
 
 def add_page_neighbours(draft: Draft, search: SearchContext) -> Draft:
-    """Return the draft with the passages of the neighbours of the best text documents."""
+    """Return the draft with the passages of the neighbours of the best text document."""
     vector, relations, query = draft.rankings.get(VECTOR), draft.relations, draft.query
-    named = [seed.entity.id for seed in draft.walked.seeds if seed.words]
+    named = [seed.entity.id for seed in find_starts(draft, search)]
     is_asked = bool(named or query.question.names or query.question.relation_types) and not names_alone(draft)
     if not is_asked or not search.graph.enabled or draft.is_cited or relations is None or query.vector is None:
         return draft
@@ -68,11 +65,9 @@ def _min_cosine(vector: Ranking) -> float:
 
 
 def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -> list[str]:
-    """Return the ids of the entities of the best text documents."""
-    chunks = search.chunks.read([hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]])
-    owners = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))[:MAX_START_PAGES]
-    documents = search.chunks.documents(chunks.values())
-    pages = [documents[id] for id in owners]
+    """Return the ids of the entities of the best text document: its page, and the thing that its title names."""
+    chunks = search.chunks.read([hit.chunk_id for hit in draft.verdict.text[:1]])
+    pages = search.chunks.documents(chunks.values()).values()
     keys = [key for page in pages for key in (page_key(page.source), name_key(page.title)) if key]
     known = relations.graph.find_ids(keys)
     return list(dict.fromkeys(known[key] for key in keys if key in known))
