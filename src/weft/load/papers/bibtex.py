@@ -32,6 +32,8 @@ INHERITED_FIELDS = ("year", "date", "publisher", "editor", "series", "booktitle"
 """Fields that an entry inherits from its `crossref` entry."""
 
 _CITATION_FIELDS = ("cites", "references", "cited")
+_LEFT_OUT = ("line", "crossref", "file", *_CITATION_FIELDS)
+"""Fields that are no text of the work; `file` is a path on the machine of its reader."""
 _SEPARATORS = re.compile(r"[,;\s]+")
 
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # its errors are reported as skipped entries
@@ -102,7 +104,7 @@ def _iter_works(entries: Entries, *, source: str) -> Iterator[Work | Skipped]:
         if work is None or (work.title == key and not work.ids):
             yield Skipped(source=f"{source}#{key}", reason="no id", detail=f"line {line}: neither id nor title")
             continue
-        works[key] = work
+        works[key] = replace(work, is_sorted=True)
     titles = Counter(whole_key(work.title) for work in works.values() if not work.ids)
     papers = {key: replace(work, local="") if _has_unique_title(work, titles) else work for key, work in works.items()}
     for key, work in papers.items():
@@ -132,7 +134,7 @@ def _parent(fields: Mapping[str, str], entries: Entries) -> str:
 
 def _to_record(key: str, fields: Mapping[str, str], entries: Entries) -> dict[str, object]:
     """Return the record of a paper for `read_work`."""
-    own = {field: value for field, value in fields.items() if field not in ("line", "crossref", *_CITATION_FIELDS)}
+    own = {field: value for field, value in fields.items() if field not in _LEFT_OUT}
     if parent := entries.get(_parent(fields, entries)):
         own = {field: parent[field] for field in INHERITED_FIELDS if field in parent} | own
         own.setdefault("booktitle", parent.get("title", ""))

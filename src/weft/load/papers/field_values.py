@@ -97,7 +97,8 @@ def to_venue(value: object) -> str:
     for _ in range(3):  # OpenAlex: {"source": {"display_name": …}}
         if isinstance(value, Mapping):
             value = value.get("display_name") or value.get("name") or value.get("source")
-    return to_text(value)
+    text = to_text(value)
+    return "" if text.lower().startswith("arxiv:") else text  # an id: `arXiv:1808.06670 [cs, stat]`
 
 
 def from_inverted_index(value: object) -> str:

@@ -71,8 +71,9 @@ def extract_work(work: Work, *, catalogue: Catalogue) -> Extraction:
         statements.relate("written_by", author, type="person")
         for variant, reason in name_variants(author, text=""):
             statements.propose(variant, name_key(variant), "variant", alias_of=name_key(author), reason=reason)
+    relation = "has_topic" if work.is_sorted else "introduces" if work.kind == "paper" else "uses"
     for concept in work.concepts:
-        statements.relate("introduces" if work.kind == "paper" else "uses", concept, type="concept")
+        statements.relate(relation, concept, type="concept")
     if work.venue:
         statements.relate("published_in", work.venue, type="venue")
     for reference in work.cites:

@@ -43,6 +43,8 @@ class Work:
     authors: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
     """Concepts that a paper introduces or a project uses."""
+    is_sorted: bool = False
+    """True if the concepts are labels of a library, which no paper introduces: `Computer Science`."""
     venue: str = ""
     year: int | None = None
     cites: tuple[Reference, ...] = ()
