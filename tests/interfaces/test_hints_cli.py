@@ -110,6 +110,19 @@ def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
     assert "loop.db' is not an ordinary file" in weft("doctor", "--db", "loop.db", expect=1).out
 
 
+def test_broken_links_show_the_names_of_the_files(weft, tmp_path):
+    """In their letter case and normalisation, though paths are compared without them."""
+    names = ["Ober Plan.md", "Cafe\u0301 Nord.md", "Caf\u00e9 S\u00fcd.md"]
+    (tmp_path / "WIKI").mkdir()
+    for name in names:
+        (tmp_path / "WIKI" / name).write_text("# T\n\n[x](Gone Page.md) [y](<Gone Page.md>)\n", encoding="utf-8")
+    weft("index", "WIKI")
+
+    lines = weft("check", "--links", expect=1).out.splitlines()
+    assert sorted(lines) == sorted(f"WIKI/{name}:3: Gone Page.md" for name in names)
+    assert all((tmp_path / line.partition(":")[0]).is_file() for line in lines)
+
+
 def test_broken_links_are_counted_and_listed(weft, tmp_path):
     """By the receipt, `stats`, `doctor` and `check --links`; a link out of the folder is not one."""
     (tmp_path / "wiki").mkdir()

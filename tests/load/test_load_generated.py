@@ -16,6 +16,7 @@ from loading import Load, only_document, only_reason
         ("app.min.js", "let a", "generated"),
         ("bundle.js", "let a=1;" * 500, "generated"),
         ("site.css", "a { color: red }", "style sheet"),
+        ("plan.svg", "<svg><text>Auth Service</text></svg>", "binary"),
         ("plan.graffle", "<plist/>", "drawing"),
         ("empty.drawio", "<mxfile/>", "no text"),
     ],
@@ -49,3 +50,26 @@ def test_written_code_is_read(load: Load, tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text("let a = 1;\n" * 200 + f'let b = "{"x" * 5000}";\n')
 
     assert only_document(load()).form == "code"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("#!/usr/bin/env bash\necho Hello World\n", "shell"),
+        ("#!/usr/bin/python3.11 -u\nprint('Hello World')\n", "python"),
+        ("#!/bin/sh\necho Hello World\n", "shell"),
+    ],
+)
+def test_a_script_without_extension_is_code(load: Load, tmp_path: Path, text: str, language: str) -> None:
+    """Nothing from code is prose."""
+    (tmp_path / "release").write_text(text)
+    document = only_document(load())
+
+    assert (document.form, document.metadata["language"]) == ("code", language)
+
+
+def test_a_text_about_scripts_is_no_script(load: Load, tmp_path: Path) -> None:
+    """The first line decides."""
+    (tmp_path / "NOTES").write_text("#! is called a shebang.\n\nIt names the interpreter.\n")
+
+    assert only_document(load()).form == "text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -40,8 +41,12 @@ LANGUAGES: dict[str, str] = {
     ".cs": "csharp",
     ".cxx": "cpp",
     ".dart": "dart",
+    ".el": "lisp",
+    ".erl": "erlang",
     ".ex": "elixir",
     ".exs": "elixir",
+    ".fish": "shell",
+    ".fs": "fsharp",
     ".go": "go",
     ".gradle": "groovy",
     ".graphql": "graphql",
@@ -54,8 +59,12 @@ LANGUAGES: dict[str, str] = {
     ".js": "javascript",
     ".jsx": "javascript",
     ".kt": "kotlin",
+    ".lisp": "lisp",
     ".lua": "lua",
     ".mjs": "javascript",
+    ".ml": "ocaml",
+    ".nim": "nim",
+    ".nix": "nix",
     ".php": "php",
     ".pl": "perl",
     ".proto": "protobuf",
@@ -66,14 +75,17 @@ LANGUAGES: dict[str, str] = {
     ".rb": "ruby",
     ".rs": "rust",
     ".scala": "scala",
+    ".scm": "scheme",
     ".sh": "shell",
     ".sql": "sql",
     ".svelte": "svelte",
     ".swift": "swift",
+    ".tcl": "tcl",
     ".tf": "terraform",
     ".toml": "toml",
     ".ts": "typescript",
     ".tsx": "typescript",
+    ".vim": "vim",
     ".vue": "vue",
     ".xml": "xml",
     ".yaml": "yaml",
@@ -83,6 +95,10 @@ LANGUAGES: dict[str, str] = {
 }
 """Language by extension, in lower case."""
 
+_INTERPRETER = re.compile(
+    r"#![ \t]{0,4}[^\s]{0,200}/(?:env(?:[ \t]+-S)?[ \t]+)?([a-z]+)[\d.]{0,8}(?:[ \t][^\n]*)?\n"
+)
+_INTERPRETERS = {"bash": "shell", "dash": "shell", "ksh": "shell", "node": "javascript", "sh": "shell", "zsh": "shell"}
 LANGUAGES_BY_NAME: dict[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
 """Language by whole file name, in lower case."""
 
@@ -92,9 +108,15 @@ def find_language(path: Path) -> str | None:
     return LANGUAGES_BY_NAME.get(path.name.lower()) or LANGUAGES.get(path.suffix.lower())
 
 
-def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the single document of a source file."""
-    language = find_language(user_file_name(source))
+def script_language(start: str) -> str:
+    """Return the language of a script by its first line: `shell` for `#!/usr/bin/env bash`; empty for another text."""
+    match = _INTERPRETER.match(start)
+    return _INTERPRETERS.get(match[1], match[1]) if match else ""
+
+
+def load_code(path: Path, *, source: str, options: LoadOptions, language: str | None = None) -> Iterator[Document]:
+    """Yield the single document of a source file, in the given language or the one of its name."""
+    language = language or find_language(user_file_name(source))
     metadata: dict[str, str | list[str] | None] = {"language": language}
     if language and language in MODULE_LANGUAGES:
         metadata |= _read_project(path, source=source, language=language)

@@ -9,6 +9,7 @@ from pathlib import Path
 from weft.config import LoadOptions
 from weft.load.file_reader import SAMPLE_BYTES, LoadError, read_text
 from weft.load.file_types import file_title
+from weft.load.formats.code import load_code, script_language
 from weft.records import Document
 from weft.text.decode import has_byte_order_mark
 
@@ -40,11 +41,14 @@ def plain_document(text: str, *, source: str) -> Document:
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the single document of a file of unknown type. Raises `LoadError` if it is binary."""
+    """Yield the single document of a file of unknown type; a script is code. Raises `LoadError` if it is binary."""
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
     if b"\0" in sample and not has_byte_order_mark(sample):
         raise LoadError("binary")
+    if language := script_language(sample[:300].decode("utf-8", "replace")):
+        yield from load_code(path, source=source, options=options, language=language)
+        return
     yield from load_plain(path, source=source, options=options)
 
 
