@@ -71,8 +71,11 @@ _ADJECTIVES = word_set(
     "scalable self-contained simple small stable standalone static thread-safe tiny universal"
 )
 """Adjectives that may be listed before a noun: `a simple, yet elegant, HTTP library`. None is a type."""
-_JUDGING = word_set("best common conventional default easiest fastest main only popular preferred recommended usual")
-"""Adjectives before `method` that speak of a way to do something: `the preferred method of installation`."""
+_JUDGING = word_set(
+    "best common conventional crucial easiest essential fastest important main popular preferred recommended useful "
+    "usual valuable"
+)
+"""Adjectives before `method` or `tool` that speak of a way to do something: `the preferred method of installation`."""
 _ASIDE_IN = re.compile(r"\s?\([^()]{0,80}\)")
 _PARTICIPLE = re.compile(r"[a-z-]{2,}[^e\W]ed")
 _NO_PARTICIPLES = word_set("biped hundred infrared kindred moped watershed")
@@ -214,7 +217,7 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
             head, before = (folded if is_noun else head), folded
             if plural and singular(folded) != folded:  # `switches read by services`
                 break
-    if head == "method" and not _JUDGING.isdisjoint(word.lower() for word in words):
+    if head in ("method", "tool") and not _JUDGING.isdisjoint(word.lower() for word in words):
         return ""
     if head in _ADJECTIVES or (head.startswith("place") and "decimal" in (word.lower() for word in words)):
         return ""

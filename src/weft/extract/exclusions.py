@@ -10,7 +10,8 @@ Names in a text that are no entities: code words, labels, placeholders, variable
 | `Bob`, `` `do_something` ``, `` `cityId` `` in a text with code | names of examples |
 | `` `todoId` `` beside a code block with `const todoId = …` | a variable of an example |
 | `Click **New password**, then **Done**.` | `New password`, `Done`: labels of a user interface |
-| `Password` in a page with `password` | a common word |
+| `Password`, `Failure Mode` in a page with `password`, `failure modes` | common words |
+| `Existing` in `Existing JSON files` in a page with `existing` | the first word of a sentence |
 | `the Reasoning section`, `Kelly, D. (2011)` | a section, the surname of a citation |
 | `T_1`, `100Mi`, `a=b` | symbols, quantities, expressions |
 """
@@ -19,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 
 from weft.extract.entity_types import entity_type
-from weft.extract.lexicon import CODE_WORDS, PARAMETERS, word_set
+from weft.extract.lexicon import CODE_WORDS, PARAMETERS, SMALL_WORDS, word_set
 from weft.extract.links.addresses import is_file
 from weft.extract.names import name_key
 from weft.extract.phrases import Name, is_identifier
@@ -59,6 +61,11 @@ _ZH_CONTROL = re.compile(r"(?:按钮|开关|菜单|选项卡|复选框|下拉框
 _SECTION_AFTER = re.compile(r"[\"”’'*]?[ \u00a0](?:sub)?(?:section|chapter|appendix|heading)s?\b")
 _SECTION_BEFORE = re.compile(r"\b(?:section|chapter|appendix|heading) [\"“‘'*]?$")
 _INITIALS = re.compile(r", (?:[A-Z]\.[ -]?){1,3}(?=[,&;(]| and | et )")
+_SURNAME = r"[^\W\d_a-z][\w'’-]{0,30}"
+_CITATION = re.compile(
+    rf"(?:(?:see|cf\.|e\.g\.),? )?{_SURNAME}(?:(?:, and|,| and| &| et al\.,?) ?(?:{_SURNAME})?){{0,6}}"
+    r",? ?(?:19|20)\d\d[a-z]?(?:[,:] ?(?:pp?\. ?)?[\d–-]{1,12})?"
+)
 _SURNAME_BEFORE = re.compile(r"(?:^|\band )[^\W\d_a-z][\w' -]{1,30}, $")
 _SURNAME_AFTER = re.compile(r" and [^\W\d_a-z][\w' -]{1,30}, [^\W\d_a-z]")
 _MENU_PATH = re.compile(r"[→›»▸>]")
@@ -131,10 +138,31 @@ def common_words(page: Page) -> frozenset[str]:
     return frozenset(_LOWER_WORD.findall(text))
 
 
-def is_common_word(name: Name, words: Collection[str]) -> bool:
-    """Return True if a capitalised word is also one of `words`, or its plural: `Password` in a page with `password`."""
+def is_common_word(name: Name, words: Collection[str], page: str) -> bool:
+    """
+    Return True if a page also writes a name in lower case; `words` are its words in lower case.
+
+    `Password`, `Alternative 1`, `Failure Mode` in a page with `password`, `alternative` and `failure modes`.
+    """
     text = name.text
-    return name.kind in ("phrase", "quoted") and text.istitle() and text.isalpha() and text.lower() in words
+    if name.kind not in ("phrase", "quoted") or not text.istitle():
+        return False
+    if text.isalpha():
+        return text.lower() in words
+    *parts, last = text.lower().split()
+    if last.isdigit():
+        return len(parts) == 1 and parts[0] in words
+    is_known = all(part in words or part in SMALL_WORDS for part in (*parts, last))
+    return bool(parts) and is_known and text.lower() in page
+
+
+def without_opener(name: Name, words: Collection[str], sentence: Sentence) -> Name:
+    """Return a phrase without the common word at the start of its sentence: `Jobs` of `Existing Jobs run`."""
+    first, space, rest = name.text.partition(" ")
+    if name.kind != "phrase" or not space or name.start > 0 or not (first.istitle() and first.lower() in words):
+        return name
+    is_name = " " in rest or not rest.istitle()  # `JSON` of `New JSON`
+    return replace(name, text=rest, start=name.start + len(first) + 1) if is_name and rest[:1].isupper() else name
 
 
 def is_noise(name: str) -> bool:
@@ -231,7 +259,14 @@ def _is_part_of_text(name: Name, text: str) -> bool:
     if _SECTION_AFTER.match(text, name.end) or _SECTION_BEFORE.search(text, max(0, name.start - 20), name.start):
         return True
     is_first = _INITIALS.match(text, name.end) is not None
-    return " " not in name.text and (is_first or _is_given_name(name, text))
+    return " " not in name.text and (is_first or _is_given_name(name, text) or _is_cited(name, text))
+
+
+def _is_cited(name: Name, text: str) -> bool:
+    """Return True for each surname of a citation in parentheses: `(Fung, Graham, and Weil 2007)`."""
+    start = text.rfind("(", max(0, name.start - 100), name.start)
+    end = text.find(")", name.end, name.end + 100)
+    return start >= 0 and end >= 0 and _CITATION.fullmatch(text, start + 1, end) is not None
 
 
 def _is_given_name(name: Name, text: str) -> bool:

@@ -56,6 +56,7 @@ from weft.extract.exclusions import (
     is_parameter,
     is_plain_code,
     marked_text,
+    without_opener,
 )
 from weft.extract.links.anchor_text import linked_keys
 from weft.extract.links.page_keys import file_name, is_index, page_parts
@@ -238,7 +239,8 @@ class _Reader:
         if part is not None:
             sentences = read_page_sentences(part)
         else:
-            sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
+            cells = [Sentence(text[:MAX_SENTENCE_CHARACTERS], role="cell") for row in rows for text in row.texts]
+            sentences = cells if form == "table" else read_sentences(chunk.text, form=form)
         passages = [_Passage(sentence, self._names(sentence)) for sentence in sentences]
         first = next(filter(_is_prose, passages), None) if is_first else None
         if first and not self.document.title.strip():
@@ -466,11 +468,13 @@ class _Reader:
         code = written_code(name, sentence)
         if code:
             candidates.refer(code)
-        name, key = found, name_key(name.text)
+        name = without_opener(found, self.words, sentence)
+        key = name_key(name.text)
         is_variable = name.kind == "identifier" and (key in self.declared or key.partition(" ")[0] in self.declared)
         is_passing = name.kind == "term" and self.marked != "" and has_han(name.text) and name.text not in self.marked
-        is_passing = is_passing or (self.has_code and is_example(name)) or is_common_word(name, self.words)
         is_passing = is_passing or (name.kind in ("phrase", "term", "quoted") and key in self.headings)
+        is_passing = is_passing or is_common_word(name, self.words, self.document.text)
+        is_passing = is_passing or (self.has_code and is_example(name))
         if key in (self.topic.key, self.topic.bare_key) or is_variable or is_passing or is_excluded(name, sentence):
             return
         is_work = sentence.text[name.start : name.start + 1] == "《"
@@ -594,7 +598,3 @@ def _glossary_term(sentence: Sentence) -> str:
         return ""
     term = mark.name.rstrip(":： ")
     return term if len(term.split()) <= 5 and not is_label(term) else ""
-
-
-def _cells(rows: Sequence[Row]) -> list[Sentence]:
-    return [Sentence(text[:MAX_SENTENCE_CHARACTERS], role="cell") for row in rows for text in row.texts]

@@ -95,9 +95,7 @@ LANGUAGES: dict[str, str] = {
 }
 """Language by extension, in lower case."""
 
-_INTERPRETER = re.compile(
-    r"#![ \t]{0,4}[^\s]{0,200}/(?:env(?:[ \t]+-S)?[ \t]+)?([a-z]+)[\d.]{0,8}(?:[ \t][^\n]*)?\n"
-)
+_INTERPRETER = re.compile(r"#![ \t]{0,4}[^\s]{0,200}/(?:env(?:[ \t]+-S)?[ \t]+)?([a-z]+)[\d.]{0,8}(?:[ \t][^\n]*)?\n")
 _INTERPRETERS = {"bash": "shell", "dash": "shell", "ksh": "shell", "node": "javascript", "sh": "shell", "zsh": "shell"}
 LANGUAGES_BY_NAME: dict[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
 """Language by whole file name, in lower case."""
