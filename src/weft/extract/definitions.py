@@ -26,6 +26,7 @@ from weft.extract.chinese.definitions import (
     is_clear_definition,
 )
 from weft.extract.entity_types import AMBIGUOUS_PERSONS, PERSON, PERSON_NOUNS
+from weft.extract.exclusions import is_instruction
 from weft.extract.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.extract.names import singular
 from weft.extract.phrases import Name, is_identifier, is_proper, is_term, is_usable
@@ -275,12 +276,16 @@ def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Al
             yield Alias(short, inner, "abbreviation of the name in parentheses")
         elif _CJK_ALL.fullmatch(inner) and is_term(simplify(inner)) and (name := ends.get(match.start())):
             yield Alias(inner, name, "translation in parentheses")
-    yield from _find_translations(sentence.text, names)
+    yield from _find_translations(sentence, names)
 
 
-def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
+def _find_translations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Alias]:
     """Yield the names in brackets after a Chinese name: `知识图谱（Knowledge Graph，简称KG）`."""
+    text = sentence.text
+    bold = [mark.end for mark in sentence.marks if mark.kind == "strong"] if is_instruction(text) else []
     for start, others in find_names_in_brackets(text):
+        if any(0 <= start - end <= 1 for end in bold):  # `点击**手动分析** (Manual Profiling)`: a control
+            continue
         before = text[max(0, start - 160) : start]
         whole = max((name.text for name in names if name.end == start and _CJK.search(name.text)), key=len, default="")
         tail = _CJK_TAIL.search(before)

@@ -165,6 +165,11 @@ def without_opener(name: Name, words: Collection[str], sentence: Sentence) -> Na
     return replace(name, text=rest, start=name.start + len(first) + 1) if is_name and rest[:1].isupper() else name
 
 
+def is_instruction(text: str) -> bool:
+    """Return True if a sentence speaks of the controls of a program, whose labels are bold."""
+    return _INSTRUCTION.search(text) is not None
+
+
 def is_noise(name: str) -> bool:
     """Return True if a name is an expression, a quantity, a symbol or a literal: `a=b`, `100Mi`, `T_1`, `False`."""
     bare = name.strip(_EDGES)

@@ -74,6 +74,8 @@ _COMMON_OWNERS = tuple(
     "重点 工业 技术 商业 科技 艺术 旗下 省 市 县".split()
 )
 """Words before the kind of an organisation that do not make it a name: `国家法院`."""
+_DEPLOYMENTS = ("部署",)
+"""Endings of verbs that look like offices: `部署` is no `署`."""
 _NOT_FIRST = frozenset("任如由在与和对从为被今诸各本该大小主两每某其")
 """First characters of a misread name: `任邮电部`, `诸属国`, `大城市`."""
 _NO_PERSONS = tuple("氏家朝族人王帝后派军")
@@ -184,7 +186,7 @@ def is_clear_name(name: str, kind: str) -> bool:
             return name.endswith(_PLACE_ENDINGS) and not name.endswith(_COMMON_PLACES)
         case "organisation":
             owner = next((name[: -len(end)] for end in _ORGANISATION_ENDINGS if name.endswith(end)), "")
-            is_one = not any(character in owner for character in "和与及")
+            is_one = not any(character in owner for character in "和与及") and not name.endswith(_DEPLOYMENTS)
             return is_one and len(owner) >= MIN_OWNER_CHARACTERS and not owner.endswith(_COMMON_OWNERS)
         case _:
             return kind == "work"
