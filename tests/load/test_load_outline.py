@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loading import Load, check_document, only_document
 
 from weft.load.formats.outline import outline_document
-from weft.records import PageLink
+from weft.records import Document, PageLink
 
 ORG = """\
 #+TITLE: Harbour notes
@@ -52,6 +52,40 @@ The pier holds *ten* boats, see xref:pods.adoc#size[Pods] and <<depth,the depth>
 
 === Depth
 link:https://example.org/[here]
+"""
+
+
+RECORD = """\
+= JEP-228: Unforking XStream
+
+.Metadata
+[cols="1h,1"]
+|===
+| JEP
+| 228
+
+| Sponsor
+| link:https://example.org/[Jesse Glick]
+
+// a comment
+| Type
+| Standards
+
+| Requires
+| JEP-7 (optionally)
+
+//| Superseded-By
+//| :bulb: JEP-NUMBER :bulb:
+|===
+
+////
+hidden
+////
+
+[[reasoning]]
+== Reasoning
+
+See the [[header-requires]]header Requires and {url-brew}[Homebrew^].
 """
 
 
@@ -100,3 +134,40 @@ def test_any_text_keeps_its_lines(suffix: str, text: str) -> None:
 
     check_document(document)
     assert document.text.count("\n") - text.count("\n") in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "reference", "address"),
+    [
+        ("modules/install/pages/linux.adoc", "macos.adoc", "/modules/install/pages/macos.adoc"),
+        ("modules/install/pages/linux.adoc", "api:index.adoc#x", "/modules/api/pages/index.adoc#x"),
+        ("modules/install/pages/linux.adoc", "tool:api:index.adoc", "/modules/api/pages/index.adoc"),
+        ("modules/install/pages/linux.adoc", "tool::start.adoc", "/modules/ROOT/pages/start.adoc"),
+        ("modules/install/pages/linux.adoc", "./macos.adoc", "./macos.adoc"),
+        ("modules/install/nav.adoc", "linux.adoc", "/modules/install/pages/linux.adoc"),
+        ("modules/install/pages/linux.adoc", "other:api:index.adoc", ""),
+        ("guide/linux.adoc", "macos.adoc", "macos.adoc"),
+    ],
+)
+def test_references_of_a_site_of_antora(load: Load, tmp_path: Path, name: str, reference: str, address: str) -> None:
+    """A page is named by its module; pages of other sites are no links."""
+    (tmp_path / "docs" / name).parent.mkdir(parents=True)
+    (tmp_path / "docs" / "antora.yml").write_text("title: A tool\nname: tool\nversion: ~\n")
+    (tmp_path / "docs" / name).write_text(f"= Linux\n\nSee xref:{reference}[it].\n")
+    page = next(item for item in load() if isinstance(item, Document) and item.source.endswith(".adoc"))
+
+    assert [link.address for link in page.links if link.kind != "target"] == [address] * bool(address)
+
+
+def test_a_record_of_asciidoc(load: Load, tmp_path: Path) -> None:
+    """One cell per line, comments in the table, labels of links, symbols and anchors in the text."""
+    (tmp_path / "README.adoc").write_text(RECORD)
+    document = only_document(load())
+
+    assert document.title == "JEP-228: Unforking XStream"
+    assert document.metadata["requires"] == ["JEP 7"]
+    assert document.metadata["sponsor"] == "Jesse Glick"
+    assert {"type", "title", "superseded-by"}.isdisjoint(document.metadata)
+    lines = document.text.split("\n")
+    assert "| Sponsor | Jesse Glick |" in lines
+    assert lines[-3:] == ["## Reasoning", "", "See the header Requires and Homebrew."]

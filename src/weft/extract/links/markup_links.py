@@ -12,6 +12,7 @@ Links of Org and AsciiDoc.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from weft.extract.links.markdown_links import MAX_LINKS, Link
 
@@ -50,7 +51,16 @@ def _read_org(target: str, label: str) -> tuple[str, str] | None:
     return (target, "") if is_path else None
 
 
-def find_asciidoc_links(text: str) -> list[Link]:
+class AntoraModule(NamedTuple):
+    """The part of a site of Antora that a page belongs to: `docs/modules/install/pages/linux.adoc`."""
+
+    name: str
+    """`install`."""
+    component: str = ""
+    """Name in the `antora.yml` of the site; empty if unknown."""
+
+
+def find_asciidoc_links(text: str, *, module: AntoraModule | None = None) -> list[Link]:
     """Return the links of AsciiDoc in order; listing blocks and comments contain none."""
     found: list[Link] = []
     delimiter = ""
@@ -62,7 +72,9 @@ def find_asciidoc_links(text: str) -> list[Link]:
             continue
         if ("[" in line or "<<" in line) and not line.startswith("//"):
             for match in _XREF.finditer(line):
-                address = match[1] if not match[0].startswith("xref") else _as_asciidoc(match[1])
+                address = match[1] if not match[0].startswith("xref") else _as_asciidoc(match[1], module)
+                if not address:
+                    continue
                 found.append(Link(index, address, match[2].partition(",")[0], block=line, offset=match.start()))
             for match in _CROSS.finditer(line):
                 link = match[1].strip()
@@ -77,10 +89,24 @@ def find_asciidoc_links(text: str) -> list[Link]:
     return found[:MAX_LINKS]
 
 
-def _as_asciidoc(address: str) -> str:
-    """Return the address of a cross reference: Antora writes `component:module:page.adoc`, ids have no extension."""
+def _as_asciidoc(address: str, module: AntoraModule | None) -> str:
+    """
+    Return the address of a cross reference; ids have no extension. Empty for a page of another site of Antora.
+
+    | in `docs/modules/install` of the site `tool` | address |
+    | --- | --- |
+    | `linux.adoc` | `/modules/install/pages/linux.adoc` |
+    | `api:index.adoc`, `tool:api:index.adoc` | `/modules/api/pages/index.adoc` |
+    | `./linux.adoc` | the same |
+    """
     path, _, anchor = address.partition("#")
-    path = path.rpartition(":")[2] if "://" not in path else path
+    if "://" not in path:
+        *site, name, path = ["", *path.split(":")]
+        if module and (name or site[1:] or (path.endswith(".adoc") and not path.startswith("."))):
+            component = site[-1].rpartition("@")[2] if len(site) > 1 else ""
+            if component and component != module.component:
+                return ""
+            path = f"/modules/{name or (module.name if not site[1:] else 'ROOT')}/pages/{path}"
     if not anchor and path and "." not in path.rpartition("/")[2] and "/" not in path:
         return f"#{path}"
     return f"{path}#{anchor}" if anchor else path

@@ -15,13 +15,13 @@ Org and AsciiDoc as Markdown: headings, code, marks of text and links. Each line
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.extract.links.anchors import find_anchors
-from weft.extract.links.markdown_links import Link
-from weft.extract.links.markup_links import find_asciidoc_links, find_org_links
+from weft.extract.links.markup_links import AntoraModule, find_asciidoc_links, find_org_links
 from weft.load.file_reader import read_text
 from weft.load.file_types import file_title, user_file_name
 from weft.load.formats.asciidoc import STRONG, read_asciidoc
@@ -29,6 +29,10 @@ from weft.load.formats.plain import find_title, plain_document
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document, PageLink
 
+MAX_MODULE_LEVELS = 12
+"""Folders above a page in which the site of Antora is looked for."""
+MAX_SITE_BYTES = 4096
+_COMPONENT = re.compile(r"^name:\s{1,9}[\"']?([\w.-]{1,100})", re.MULTILINE)
 _ORG_LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{1,300})\])?\]")
 _ORG_CODE = re.compile(r"(?<![\w=~])([=~])([^\s=~](?:[^=~\n]{0,200}[^\s=~])?)\1(?![\w=~])")
 _ORG_HEADING = re.compile(r"(\*{1,8})\s+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)\s+)?(?:\[#[A-Z]\]\s+)?(\S.*?)$")
@@ -43,19 +47,29 @@ _ORG_FIELDS = frozenset(
 
 def load_outline(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the single document of an Org or AsciiDoc file."""
-    yield outline_document(read_text(path, options=options), source=source)
+    yield outline_document(read_text(path, options=options), source=source, module=_find_module(path))
 
 
-def outline_document(text: str, *, source: str) -> Document:
-    """Return the document of an Org or AsciiDoc text."""
+def _find_module(path: Path) -> AntoraModule | None:
+    """Return the module of Antora that contains a file: `docs/modules/install`, beside `docs/antora.yml`."""
+    for below, folder in pairwise(list(path.parents)[:MAX_MODULE_LEVELS]):
+        if folder.name == "modules" and (folder.parent / "antora.yml").is_file():
+            with (folder.parent / "antora.yml").open("rb") as stream:
+                name = _COMPONENT.search(stream.read(MAX_SITE_BYTES).decode("utf-8", "replace"))
+            return AntoraModule(below.name, name[1] if name else "")
+    return None
+
+
+def outline_document(text: str, *, source: str, module: AntoraModule | None = None) -> Document:
+    """Return the document of an Org or AsciiDoc text; `module` is the part of a site of Antora that it belongs to."""
     suffix = user_file_name(source).suffix.lower()
     is_org = suffix == ".org"
     lines, fields = (_org_lines if is_org else read_asciidoc)(text.split("\n"))
     if not any(map(str.strip, lines)):
         return plain_document(text, source=source)
     first = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
-    find_links: Callable[[str], list[Link]] = find_org_links if is_org else find_asciidoc_links
-    links = [PageLink(link.line + 1, link.address, link.label, link.kind) for link in find_links(text)]
+    found = find_org_links(text) if is_org else find_asciidoc_links(text, module=module)
+    links = [PageLink(link.line + 1, link.address, link.label, link.kind) for link in found]
     targets = [
         PageLink(anchor.start + 1, f"label:{anchor.label}", lines[anchor.start].lstrip("# "), "target")
         for anchor in find_anchors(text, suffix=suffix)
