@@ -96,14 +96,16 @@ def test_a_confluence_export_gives_its_current_pages(load: Load, tmp_path: Path,
 
 
 def test_notes_of_keep_are_documents_and_the_bin_is_skipped(load: Load, tmp_path: Path) -> None:
-    """A list becomes tasks, labels are metadata."""
+    """A list becomes tasks, labels are metadata. Takeout has each note a second time, as a page."""
     stamp = {"userEditedTimestampUsec": 1, "isTrashed": False}
     listed = {"title": "Shop", "listContent": [{"text": "rope", "isChecked": True}, {"text": "oil"}], **stamp}
     (tmp_path / "a.json").write_text(json.dumps({**listed, "labels": [{"name": "boat"}]}))
     (tmp_path / "b.json").write_text(json.dumps({"title": "", "textContent": "gone", **stamp, "isTrashed": True}))
-    note, skipped = load()
+    (tmp_path / "a.html").write_text("<html><body>Shop rope oil</body></html>")
+    page, note, skipped = load()
 
     assert isinstance(note, Document) and isinstance(skipped, Skipped)
+    assert isinstance(page, Skipped) and "a.json" in page.detail
     assert (note.title, note.text, note.metadata) == ("Shop", "- [x] rope\n- [ ] oil", {"labels": ["boat"]})
     assert skipped.reason == "ignored"
 
@@ -147,6 +149,15 @@ def test_a_deck_that_never_ends_is_broken(load: Load, tmp_path: Path) -> None:
     assert only_reason(load()) == "broken"
 
 
+def test_a_page_of_a_confluence_space_has_its_own_title(load: Load, tmp_path: Path) -> None:
+    """Without the name of the space, so that links by title find it."""
+    heading = '<h1 id="title-heading"><span id="title-text">Quays : Night Watch</span></h1>'
+    page = f"<html><head><title>Quays : Night Watch</title></head><body>{heading}<p>Lit at nine.</p></body></html>"
+    (tmp_path / "Night-Watch_7.html").write_text(page)
+
+    assert only_document(load()).title == "Night Watch"
+
+
 def test_bookmarks_are_links_below_their_folders(load: Load, tmp_path: Path) -> None:
     """With the lines of the file; a description stands below its bookmark."""
     (tmp_path / "bookmarks.html").write_text(BOOKMARKS)
@@ -173,10 +184,12 @@ def test_pages_of_logseq_have_names_aliases_and_no_ids(load: Load, tmp_path: Pat
     for folder in ("logseq", "pages", "journals"):
         (tmp_path / folder).mkdir()
     (tmp_path / "logseq" / "config.edn").write_text("{}")
-    (tmp_path / "pages" / "Sea___Beacon%3F.md").write_text("alias:: Lamp, Light\n\n- Lit\n  id:: 65a\n- Out\n")
+    (tmp_path / "pages" / "Sea___Beacon%3F.md").write_text(
+        "alias:: Lamp, Light\n\n- Lit\n  id:: 65a\n- Out\n- See ((65a3c0de-1111-2222-3333-444455556666))\n"
+    )
     (tmp_path / "journals" / "2026_03_02.md").write_text("- Met at the [[Quay]]\n")
     journal, page = (item for item in documents(load()) if item.source.endswith(".md"))
 
     assert (journal.title, page.title) == ("2026-03-02", "Sea/Beacon?")
     assert page.metadata["aliases"] == ["Lamp", "Light"]
-    assert "id::" not in page.text and page.text.split("\n").index("- Out") == 4
+    assert "id::" not in page.text and page.text.endswith("- See") and page.text.split("\n").index("- Out") == 4

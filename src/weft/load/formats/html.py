@@ -87,6 +87,8 @@ def render_page(text: str, *, max_characters: int) -> Page:
     renderer.render(root)
     body, lines = renderer.writer.finish()
     title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
+    if root.find(".//span[@id='title-text']") is not None:  # a page of Confluence: `Space : Title`
+        title = title.partition(" : ")[2] or title
     return Page(title, body, lines, _collect_metadata(root), tuple(renderer.links))
 
 

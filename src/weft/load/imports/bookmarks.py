@@ -9,16 +9,20 @@ from pathlib import Path
 from weft.config import LoadOptions
 from weft.load.file_reader import LoadError, read_bytes
 from weft.load.formats.html import decode_page, load_html
+from weft.load.imports.json_exports import is_keep_note
 from weft.load.line_map import collapse
-from weft.records import Document
+from weft.records import Document, Skipped
 
 MARK = b"NETSCAPE-Bookmark-file-1"
 HEAD_BYTES = 512
 MAX_LEVEL = 6
 
 
-def load_html_or_bookmarks(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the document of bookmarks; another HTML file is a page."""
+def load_html_or_bookmarks(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield the document of bookmarks; another HTML file is a page. Notes of Google Keep are read from their JSON."""
+    if is_keep_note(note := path.with_suffix(".json")):
+        yield Skipped(source=source, reason="ignored", detail=f"the note {note.name} as a page")
+        return
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
     if MARK not in head:

@@ -25,6 +25,15 @@ _BLOCK_REFERENCE = re.compile(r"\(\(([\w-]{6,40})\)\)")
 _TASK = re.compile(r"\{\{\[\[(TODO|DONE)\]\]\}\}")
 
 
+def is_keep_note(path: Path) -> bool:
+    """Return True if a JSON file looks like a note of Google Keep."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+    return any(key in head for key in _KEEP)
+
+
 def load_json_export(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield the note or the pages of an export; another JSON file is loaded as before."""
     with path.open("rb") as stream:

@@ -23,6 +23,7 @@ ALL = "_all"
 LOGSEQ_CONFIG = "logseq/config.edn"
 _PRIVATE = re.compile(r"\s*(?:- )?(?:id|collapsed|logseq\.[\w.-]{1,40}|background-color):: ")
 _PROPERTY = re.compile(r"(?:- )?([\w-]{1,40}):: (.*)")
+_BLOCK_REFERENCE = re.compile(r" ?\(\([0-9a-f]{8}-[0-9a-f-]{27}\)\)")
 _JOURNAL = re.compile(r"(\d{4})_(\d\d)_(\d\d)")
 
 
@@ -57,7 +58,7 @@ def _logseq_page(text: str, *, source: str) -> Document:
         key, value = found.groups()
         fields[key] = [part.strip() for part in value.split(",")] if key in ("alias", "tags") else value.strip()
         lines[n] = ""
-    body = "\n".join("" if _PRIVATE.match(line) else line for line in lines)
+    body = "\n".join("" if _PRIVATE.match(line) else _BLOCK_REFERENCE.sub("", line) for line in lines)
     title = str(fields.pop("title", "") or name)
     fields = {
         "aliases" if key == "alias" else key: value for key, value in fields.items() if key not in ("id", "collapsed")

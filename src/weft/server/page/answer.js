@@ -4,14 +4,18 @@ import * as api from "./api.js";
 import { el, short } from "./dom.js";
 
 /**
- * Return an empty section and fill it: with the quote, then with each written sentence.
+ * Return a section and fill it: with the quote, then with each written sentence. It has its room from the start, so
+ * that the passages below do not move.
  *
- * It stays hidden if nothing is quoted or written. A failure hides it too, because the passages are the answer then.
+ * It is hidden if nothing is quoted or written. A failure hides it too, because the passages are the answer then.
  */
 export function answerLine(question, { results, gate, fields, signal }) {
-  const box = el("section", { class: "line panel", "aria-label": "Answer", hidden: true });
+  const isAsked = results.length > 0 && gate !== false;
+  const waiting = el("p", { class: "quiet waiting" }, "Choosing the sentence that answers best…");
+  const box = el("section", { class: "line panel", "aria-label": "Answer", hidden: !isAsked }, waiting);
   const written = el("div", { class: "written", "aria-live": "polite" });
   const show = (name, data) => {
+    waiting.remove();
     if (name === "quote" && data.quote) box.prepend(quotation(data.quote, results));
     if (name === "sentence") written.append(sentence(data, results));
     if (name === "end" && data.sentences.length) {
@@ -21,8 +25,9 @@ export function answerLine(question, { results, gate, fields, signal }) {
     box.hidden = !box.querySelector("blockquote, p");
   };
   box.append(written);
-  if (results.length && gate !== false) {
+  if (isAsked) {
     api.answer(question, { fields, signal }, show).catch((error) => {
+      waiting.remove();
       if (error.name !== "AbortError") box.hidden = !box.querySelector("blockquote, p");
     });
   }
