@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +18,7 @@ import apsw
 import numpy as np
 import pytest
 
+from weft import open_engine
 from weft.config import read_settings
 from weft.engine.adapters import LOCAL_CACHE_VERSION, VECTOR_CACHE_FILE, open_embedder
 from weft.errors import ModelUnavailable, StoreUnavailable
@@ -341,6 +344,45 @@ def test_a_question_never_waits_for_a_locked_cache(path: Path, held: str, is_ope
     again = CountingEmbedder()
     CachedEmbedder(again, path=path).embed(["new"], kind="query")
     assert not again.asked  # the cache is used again as soon as it is free
+
+
+HOLDER = """
+import sys, apsw
+held = [apsw.Connection(path) for path in sys.argv[1:]]
+for connection in held:
+    connection.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("held", [("vectors.db",), ("weft.db",), ("vectors.db", "weft.db")])
+def test_questions_are_answered_while_another_process_locks_the_cache_and_the_store(
+    tmp_path: Path, held: tuple[str, ...]
+) -> None:
+    """Passages and facts are found in less than a wait for a lock takes, also in a cache that was not open yet."""
+
+    def embedder() -> CachedEmbedder:
+        return CachedEmbedder(CountingEmbedder(), path=tmp_path / "vectors.db")
+
+    with open_engine(tmp_path / "weft.db", embedder=embedder()) as engine:
+        engine.add_text("The mill grinds rye.", source="mill.md", title="Rye Mill")
+        engine.memory.add("user", "lives_in", "Bath")
+    files = [str(tmp_path / name) for name in held]
+    pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        open_engine(tmp_path / "weft.db", embedder=embedder()) as engine,
+        subprocess.Popen([sys.executable, "-c", HOLDER, *files], **pipe) as holder,
+    ):
+        assert holder.stdout is not None and holder.stdin is not None
+        assert holder.stdout.readline() == "held\n"
+        for question in ("Where is the Rye Mill?", "Where do I live?"):
+            started = time.monotonic()
+            result, recall = engine.query_with_facts(question)
+            seconds = time.monotonic() - started
+            assert result.evidence or recall.facts
+            assert seconds < vector_cache_file.BUSY_MILLISECONDS / 1000 / 2
+        holder.stdin.close()
 
 
 def test_a_question_does_not_wait_for_a_thread_that_uses_the_cache(path: Path) -> None:

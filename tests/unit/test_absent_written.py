@@ -34,6 +34,7 @@ def engine(tmp_path):
         ("Does --frobnicate fire each bowl when the damper opens?", "“--frobnicate”"),
         ("Does --force fire each bowl when the damper opens?", "“--force”"),
         ("Does `kiln.frobnicate` fire each bowl when the damper opens?", "“kiln.frobnicate”"),
+        ("Does `fires_damper` fire each bowl when the damper opens?", "“fires_damper”"),
         ('Does the "tower of bowls" fire when the damper opens?', "“tower of bowls”"),
     ],
 )
@@ -56,6 +57,8 @@ def test_a_marked_name_that_occurs_nowhere_is_low_confidence(engine, method, que
         "Which bowl fires faster with --dry_run?",
         "Which bowl stays warm with --keep-warm?",
         "Does `kiln.open_damper()` open the damper of the kiln?",
+        "Does `damper_opens` fire each bowl when the damper opens?",
+        "Does `damperOpen` fire each bowl when the damper opens?",
         'Who heard the "Bell Towers" of the kiln?',
         'What did "Zoe Bronte" hear of the kiln tower?',
         "The kiln fires `x += 1` bowl when the damper opens",

@@ -7,6 +7,7 @@ Names and ids of a question that occur in no chunk. The results then concern oth
 | `Does it run on the Nintendo Switch?` | a text with `switch` | `Nintendo Switch`: one of its words is missing |
 | `What is ADR-0099?` | records up to `ADR-0016` | `ADR-0099` |
 | ``How do I run `weft frobnicate`?`` | documentation of Weft | `weft frobnicate` |
+| ``Where is `open_damper`?`` | "the damper opens" | `open_damper`: its parts are apart |
 | `What does --force do?` | "by force", but no option | `--force` |
 | `Where is the PodSecurityPolicy set?` | a chunk with `pod security policy` | none |
 """
@@ -25,13 +26,13 @@ from weft.search.draft import Draft
 from weft.search.question.content_terms import STOP_WORDS
 from weft.search.search_context import SearchContext
 from weft.store.base import StoreReader
-from weft.text.analyzer import query_terms
+from weft.text.analyzer import query_terms, terms
 from weft.text.normalise import is_unspaced, scripts
 
 ABSENT = "no chunk contains {}"
 
-MAX_OPTION_CHUNKS = 30
-"""Maximum number of chunks with the words of an option that are read; with more chunks it counts as present."""
+MAX_READ_CHUNKS = 30
+"""Maximum number of chunks with the words of a name that are read; with more chunks it counts as present."""
 
 _QUOTES = ("`", '"', "'")
 _PARAMETER_SIGNS = ("=", " =", ":", " :")
@@ -102,13 +103,15 @@ def _is_unwritten(name: WrittenName, verdict: Verdict, search: SearchContext) ->
     | kind | occurs if |
     | --- | --- |
     | `quoted`, `command` | one chunk contains all words |
-    | `code` | each part occurs |
+    | `code` | each part of a path occurs; the words of `open_damper` or `openDamper` follow each other |
     | `option` | one chunk contains it as an option or as a parameter |
     """
     store = search.store
     match name.kind:
         case "code":
-            is_unwritten = any(len(word) > 2 and _is_absent(word, store=store) for word in name.words)
+            is_unwritten = any(
+                len(word) > 2 and (_is_absent(word, store=store) or _is_apart(word, search)) for word in name.words
+            )
         case "option":
             return not _has_option(name, search)  # an entity of this name is no option
         case _:
@@ -123,7 +126,7 @@ def _is_unwritten(name: WrittenName, verdict: Verdict, search: SearchContext) ->
 def _has_option(name: WrittenName, search: SearchContext) -> bool:
     """Return True if a chunk contains an option or a parameter of its name, or if many chunks contain its words."""
     found = [term for word in name.words for term in _plain_terms(word)]
-    ids = search.store.find_chunks_with_terms(found, limit=MAX_OPTION_CHUNKS) if found else None
+    ids = search.store.find_chunks_with_terms(found, limit=MAX_READ_CHUNKS) if found else None
     if not ids:
         return ids is None
     spelling = "-".join(name.words).lower()
@@ -131,6 +134,20 @@ def _has_option(name: WrittenName, search: SearchContext) -> bool:
     signs = [f"-{spelling}", *(f"{spelling}{sign}" for sign in _PARAMETER_SIGNS), *quoted]
     texts = [chunk.text.lower().replace("_", "-") for chunk in search.chunks.read(ids).values()]
     return any(sign in text for text in texts for sign in signs)
+
+
+def _is_apart(word: str, search: SearchContext) -> bool:
+    """Return True if no chunk contains a word of code, nor its parts one after the other."""
+    whole, parts = _split_word(word)
+    if len(parts) < 2 or any(not _is_missing([term], store=search.store) for term in whole):
+        return False
+    ids = search.store.find_chunks_with_terms(parts, limit=MAX_READ_CHUNKS)
+    return ids is not None and not any(
+        terms_of[at : at + len(parts)] == parts
+        for chunk in search.chunks.read(ids).values()
+        for terms_of in [terms(chunk.text)]
+        for at in range(len(terms_of))
+    )
 
 
 def _plain_terms(word: str) -> list[str]:
@@ -148,10 +165,16 @@ def _is_absent(word: str, *, store: StoreReader) -> bool:
         return False
     if is_unspaced(word):
         return all(_is_missing([term], store=store) for term in found)
-    whole = {found[0], *(query_terms(word.lower()) if word.isalpha() else ())}  # `CamelCase`, and its stem
-    parts = [term for term in found if term not in whole]
+    whole, parts = _split_word(word)
     is_unwritten = all(_is_missing([term], store=store) for term in whole)
     return is_unwritten and (len(parts) < 2 or _is_missing(parts, store=store))
+
+
+def _split_word(word: str) -> tuple[set[str], list[str]]:
+    """Return the terms of a word as a whole, with its stem, and those of its parts."""
+    found = query_terms(word)
+    whole = {*found[:1], *(query_terms(word.lower()) if word.isalpha() else ())}  # `CamelCase`, and its stem
+    return whole, [term for term in found if term not in whole]
 
 
 def _is_missing(terms: list[str], *, store: StoreReader) -> bool:
