@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.choices import KEYWORD
@@ -100,7 +100,7 @@ def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
         return draft
     asked, text = search.where.before or search.at, draft.query.question.text
     named, order = find_time(text, at=asked), find_order(text)
-    if (named is None and order is None) or not _has_exchanges(scores, search):
+    if (named is None and order is None) or not _has_exchanges(draft, search):
         return draft
     timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
     best = max(map(abs, scores.values())) or 1.0
@@ -127,7 +127,7 @@ def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
     Questions that state a standing rule gain a bonus.
     """
     scores = draft.scores
-    if not _has_exchanges(scores, search):
+    if not _has_exchanges(draft, search):
         return draft
     timed = [chunk for chunk in search.chunks.read(list(scores)).values() if chunk.start_time is not None]
     parts = [chunk.id for chunk in timed if chunk.heading]
@@ -209,9 +209,9 @@ def _said(chunk: Chunk) -> str:
     return openings(chunk.text)[0].text
 
 
-def _has_exchanges(scores: Mapping[str, float], search: SearchContext) -> bool:
-    """Return True if one of the best chunks is of a conversation. Only then are the others worth reading."""
-    leading = sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_COMPARED_HITS]
+def _has_exchanges(draft: Draft, search: SearchContext) -> bool:
+    """Return True if one of the best hits of a channel is of a conversation. Only then are others worth reading."""
+    leading = [hit.chunk_id for ranking in draft.rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
     return any(chunk.start_time is not None for chunk in search.chunks.read(leading).values())
 
 

@@ -27,7 +27,7 @@ from weft.search.relations.verdict import add_answer, ask_relations, confirm_rel
 from weft.search.rerank import ask_reranker, read_pool, reselect
 from weft.search.result import build_result
 from weft.search.search_context import SearchContext
-from weft.search.selection import select_hits
+from weft.search.selection import read_candidates, select_hits
 from weft.search.timeline import answer_period
 
 
@@ -49,7 +49,7 @@ def find(text: str, search: SearchContext) -> Result:
     with store.reading():
         draft = join_graph(ask_channels(query, plan, search), search)
         answer = None if draft.is_cited else ask_relations(question, plan, search)
-        draft = judge(draft, search)
+        draft = read_candidates(judge(draft, search), search)
         draft = replace(draft, verdict=confirm_relations(draft.verdict, answer))
         draft = select_hits(add_page_neighbours(find_neighbours(draft, search), search), search)
         if reranker is None:

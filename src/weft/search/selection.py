@@ -22,7 +22,7 @@ MAX_ADDED_PER_DOCUMENT = 2
 """Maximum number of chunks of one document that the graph may add to the evidence."""
 
 POOL_FACTOR = 4
-"""Text hits that compete for the places of the evidence, as a multiple of `top_k`."""
+"""Hits of the text, and of the graph, that compete for the places of the evidence, as a multiple of `top_k`."""
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
@@ -31,6 +31,13 @@ NO_PLACE = "more results than requested"
 NOT_NAMED = "connected only to something that the question does not name"
 WEAK_LINK = "a link on the path is below graph.min_graph_score"
 """Reasons for omitted hits."""
+
+
+def read_candidates(draft: Draft, search: SearchContext) -> Draft:
+    """Read the chunks that will probably be shown or compared, at once, and return the draft unchanged."""
+    text = [hit.chunk_id for hit in draft.verdict.text[: search.options.top_k]]
+    search.chunks.read([*text, *_graph_candidates(draft, search)])
+    return draft
 
 
 def select_hits(draft: Draft, search: SearchContext) -> Draft:
@@ -63,7 +70,7 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
 
     The best text hit stays first if the gate kept it, unless the graph determines the order.
     """
-    top_k, walked, likely = search.options.top_k, draft.walked, {hit.chunk_id for hit in draft.verdict.kept}
+    top_k, likely = search.options.top_k, {hit.chunk_id for hit in draft.verdict.kept}
     is_mixed = draft.relations is not None and bool(draft.text) and not draft.is_cited and not draft.is_reranked
     draft = replace(draft, prefers_new=is_mixed and search.graph.fusion == "boost", evidence=draft.verdict.text)
     draft = correct("candidates", draft, search)
@@ -77,9 +84,8 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
             for hit in text
             if hit.chunk_id in likely and (hit.rank <= POOL_FACTOR * top_k or hit.chunk_id in draft.leaders)
         ]
-    passed = likely if walked.trust > TRUST_BY_MEANING or not draft.verdict.text else set()
-    added = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
-    ids = {hit.chunk_id for hit in text} | _limit_per_document(added, chunks=search.chunks, count=top_k)
+    added = _limit_per_document(_graph_candidates(draft, search), chunks=search.chunks, count=top_k)
+    ids = {hit.chunk_id for hit in text} | added
     draft = correct("places", replace(draft, evidence=[hit for hit in draft.hits if hit.chunk_id in ids]), search)
     half = [id for id in half if id in ids]
     first = cut_hits(draft.evidence, reserved=half, top_k=top_k)
@@ -173,13 +179,21 @@ def count_dropped(draft: Draft, search: SearchContext) -> dict[str, int]:
     return dict(reasons)
 
 
+def _graph_candidates(draft: Draft, search: SearchContext) -> list[str]:
+    """Return the chunks of the graph that compete for the places of the evidence, best first."""
+    if draft.walked.trust <= TRUST_BY_MEANING and draft.verdict.text:
+        return []
+    passed = {hit.chunk_id for hit in draft.verdict.kept}
+    added = [hit.chunk_id for hit in draft.walked.found.hits if hit.chunk_id in passed]
+    return added[: POOL_FACTOR * search.options.top_k]
+
+
 def _limit_per_document(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:
     """Return the first `count` chunks, at most `MAX_ADDED_PER_DOCUMENT` of each document."""
     taken: Counter[str] = Counter()
     chosen: set[str] = set()
-    first = ids[: 4 * count]
-    owners = chunks.owners(first)
-    for id in first:
+    owners = chunks.owners(ids)
+    for id in ids:
         owner = owners.get(id, "")
         if taken[owner] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
             taken[owner] += 1
