@@ -60,11 +60,11 @@ def view(store):
         "known": {
             key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], max_defining=2).items()
         },
-        "ids": graph.find_ids([*KEYS, "doc one", "ledger"]),
         "beginnings": graph.find_key_prefixes(["auth service", "oauth provider", "sr 052", "auth"]),
         "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),
-        "links": graph.links_of(ids, limit=99, min_weight=6.5),
+        "links": graph.links_of(ids[::2], keys=sorted(entities), mentions=99, relations=99),
+        "definitions": graph.definitions(ids, hits=chunks),
         "in chunks": sorted(graph.mentions_in(chunks)),
         "chunks about": [(m.chunk_id, m.entity_id) for m in graph.mentions_in(chunks, about=True)],
         "relations": graph.describe(graph.relations_of(ids, limit=99)),

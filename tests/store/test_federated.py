@@ -196,7 +196,9 @@ def test_links_hold_inside_their_namespace(database):
     add(database, "b", {"index.md": "# Start South\n\nsee [kiln](kiln.md)", "kiln.md": "# Kiln South\n\nfires tile"})
     store = joined(database, "a", "b")
     graph = store.graph
-    ids = graph.find_ids(["start north", "kiln north", "start south", "kiln south"])
+    ids = graph.links_of(
+        [], keys=["start north", "kiln north", "start south", "kiln south"], mentions=0, relations=0
+    ).ids
     ends = {frozenset(r[:2]) for r in graph.relations_of(list(ids.values()), limit=50) if r.type == "links_to"}
     assert frozenset((ids["start north"], ids["kiln north"])) in ends
     assert frozenset((ids["start south"], ids["kiln south"])) in ends
@@ -229,9 +231,9 @@ def test_a_name_that_only_another_namespace_defines_is_mentioned(database):
     """The page of the film is in one namespace, that of its director in another."""
     add(database, "a", {"Salt Film.md": "# Salt Film\n\nSalt Film was made by Ada Quill in spring."})
     add(database, "b", {"Ada Quill.md": "# Ada Quill\n\nAda Quill lives in Oslo.", "x.md": "rope"})
-    assert database.store("a").graph.find_ids(["ada quill"]) == {}
+    assert database.store("a").graph.find_entities(["ada quill"]) == {}
     store = joined(database, "a", "b")
-    ada = store.graph.find_ids(["ada quill"])["ada quill"]
+    ada = store.graph.find_entities(["ada quill"])["ada quill"].id
     (film,) = (c.id for d in store.find_documents(Filter(source_prefix="Salt")) for c in store.find_chunks(d.id))
     found = {m.entity_id: m for m in store.graph.mentions_in([film])}
     assert (found[ada].count, found[ada].about, found[ada].has_defining_chunk) == (1, False, True)
@@ -244,7 +246,7 @@ def test_a_name_known_from_facts_of_one_namespace_is_an_entity_of_the_other(data
     add(database, "a", {"Blue Kiln.md": "# Blue Kiln\n\nfires brick"})
     open_on(database, "b").memory.add("Ada", "owns", object="Blue Kiln", source="user_edit")
     store = joined(database, "a", "b")
-    kiln = store.graph.find_ids(["blue kiln"])["blue kiln"]
+    kiln = store.graph.find_entities(["blue kiln"])["blue kiln"].id
     (link,) = store.facts.links([kiln], at=NOW, limit=5)
     assert (link.source_id, link.target_id, link.type) == ("e:ada", kiln, "owns")
     assert [fact.subject for fact in store.facts.about(["ada"], at=NOW, limit=5)] == ["ada"]

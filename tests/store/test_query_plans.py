@@ -97,6 +97,7 @@ HUB = {
         "count_new_entities": "when a name becomes an entity: its own rows, by the key of the table",
     },
     ("mention", "key about"): {
+        "definitions": "the first",
         "known_entities": "up to a limit",
         "mentions_in": "the first",
         "written_names": "the first",
@@ -122,7 +123,7 @@ HUB = {
             "links_of",
             "mentions_in",
             "relations_of_type",
-            "fact_links",
+            "definitions",
             "entity_extractors",
             "co_occurrences",
             "co_occurrences_with",

@@ -22,9 +22,9 @@ QUESTIONS = (
 )
 
 MAX_STATEMENTS = {
-    ("sqlite", "auto"): (30, 42),
+    ("sqlite", "auto"): (23, 33),
     ("sqlite", "hybrid"): (5, 4),
-    ("postgres", "auto"): (34, 46),
+    ("postgres", "auto"): (28, 37),
     ("postgres", "hybrid"): (10, 8),
 }
 """

@@ -71,18 +71,17 @@ def test_the_limit_holds_over_all_types_together(graph):
 
 
 @pytest.mark.parametrize("limit", [1, 4, 99])
-@pytest.mark.parametrize("least", [0.0, 4.0, 99.0])
-def test_mentions_and_relations_at_once_are_those_of_each(graph, limit, least):
+def test_mentions_and_relations_at_once_are_those_of_each(graph, limit):
     """Unknown entities are left out."""
     ids = [*(entity.id for entity in graph.find_entities(["hub", "node 01", "node 02"]).values()), "e" + "0" * 24]
-    mentions, relations, names = graph.links_of(ids, limit=limit, min_weight=least)
+    mentions, relations, names, by_key, facts = graph.links_of(ids[1:], keys=["hub"], mentions=limit, relations=limit)
 
     assert len(ids) == 4
-    assert mentions == graph.mentions_of(ids, limit=limit)
-    assert relations == graph.relations_of(ids, limit=limit, min_weight=least)
+    assert sorted(mentions) == sorted(graph.mentions_of(ids, limit=limit))
+    assert relations == graph.relations_of(ids, limit=limit)
     assert {mention.entity_id for mention in mentions} == set(ids[:3])
-    assert bool(relations) == (least < 99)
     assert names == graph.names(ids)
+    assert by_key == {"hub": ids[0]} and facts is None, "no time was given"
 
 
 def test_what_is_not_there_is_not_found(graph):

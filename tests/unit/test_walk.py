@@ -51,7 +51,7 @@ class Mentioned:
 
     def links_of(self, ids, **_):
         relations = [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
-        return Links(self.mentions_of(ids), relations, {id: id[1:] for id in ids})
+        return Links(self.mentions_of(ids), relations, {id: id[1:] for id in ids}, {}, [])
 
 
 HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))

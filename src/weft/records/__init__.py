@@ -29,9 +29,11 @@ from weft.records.documents import (
 from weft.records.entities import (
     CODE_PREFIX,
     EXPORT_REASON,
+    MAX_FACT_LINKS,
     STRONG_KINDS,
     Candidate,
     CandidateKind,
+    Definition,
     Entity,
     Extraction,
     Known,
@@ -135,6 +137,7 @@ from weft.records.usage import LlmRun, Usage
 __all__ = [
     "CODE_PREFIX",
     "EXPORT_REASON",
+    "MAX_FACT_LINKS",
     "STRONG_KINDS",
     "UNIT_MARKS",
     "URLS",
@@ -155,6 +158,7 @@ __all__ = [
     "CitationQuestion",
     "Context",
     "Curve",
+    "Definition",
     "Document",
     "DocumentInfo",
     "DocumentTitle",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 CandidateKind: TypeAlias = Literal[
@@ -147,10 +148,29 @@ class Relation(NamedTuple):
     """Sorted extractors: `rules`, an import or a model; empty for a relation derived from mentions or facts."""
 
 
+MAX_FACT_LINKS = 50
+"""Maximum number of facts per entity and direction that are read with its mentions and relations."""
+
+
 class Links(NamedTuple):
     """Edges of entities: the chunks that state them, and their relations."""
 
-    mentions: list[Mention]
-    relations: list[Relation]
-    names: Mapping[str, str]
+    mentions: Sequence[Mention] = ()
+    relations: Sequence[Relation] = ()
+    names: Mapping[str, str] = MappingProxyType({})
     """Names of these entities, by id."""
+    ids: Mapping[str, str] = MappingProxyType({})
+    """Ids of the entities that were given by a key, by key."""
+    facts: Sequence[Relation] | None = None
+    """Facts as relations (`FactReader.links`); None if they were not read."""
+
+
+class Definition(NamedTuple):
+    """Name of an entity, and the strongest chunk about it."""
+
+    name: str
+    chunk_id: str = ""
+    """Empty without a defining chunk."""
+    document_id: str = ""
+    hits: frozenset[str] = frozenset()
+    """Chunks of this document, among those that were asked for."""

@@ -15,9 +15,8 @@ from dataclasses import replace
 from weft.choices import GRAPH, KEYWORD, VECTOR
 from weft.records import Query, Question, Result
 from weft.search.channels import ask_channels
-from weft.search.graph.connected import find_neighbours
 from weft.search.graph.join import join_graph
-from weft.search.graph.page_neighbours import add_page_neighbours
+from weft.search.graph.page_neighbours import add_neighbours
 from weft.search.judge import judge
 from weft.search.question.choose_method import Plan, choose_method
 from weft.search.question.embed import embed_question
@@ -51,7 +50,7 @@ def find(text: str, search: SearchContext) -> Result:
         answer = None if draft.is_cited else ask_relations(question, plan, search)
         draft = read_candidates(judge(draft, search), search)
         draft = replace(draft, verdict=confirm_relations(draft.verdict, answer))
-        draft = select_hits(add_page_neighbours(find_neighbours(draft, search), search), search)
+        draft = select_hits(add_neighbours(draft, search), search)
         if reranker is None:
             return replace(add_answer(build_result(draft, search), answer), query=asked.text)
         texts = read_pool(draft, search)

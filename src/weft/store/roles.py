@@ -12,6 +12,7 @@ from weft.records import (
     BrokenLink,
     Census,
     Chunk,
+    Definition,
     DocumentInfo,
     DocumentTitle,
     Entity,
@@ -50,9 +51,6 @@ class GraphReader(Protocol):
         mentions them.
 
         """
-
-    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the ids of the entities of many keys, by key; unknown keys are left out. Cheaper than `find_known`."""
 
     def keys(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the keys of entities, by id; unknown ids are left out. Cheap."""
@@ -96,8 +94,24 @@ class GraphReader(Protocol):
         Description and chunks are empty; `describe` fills them in.
         """
 
-    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
-        """Return the mentions in chunks that propose the entities, and the results of `relations_of`, in one call."""
+    def links_of(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        keys: Sequence[str] = (),
+        mentions: int,
+        relations: int,
+        facts_at: datetime | None = None,
+    ) -> Links:
+        """
+        Return everything about entities, which are given by id or by the key of a name, in one call.
+
+        These are up to `mentions` mentions in chunks that propose them, up to `relations` results of `relations_of`,
+        and with a time what `FactReader.links` returns with the limit `MAX_FACT_LINKS`. A store may leave out facts.
+        """
+
+    def definitions(self, entity_ids: Sequence[str], *, hits: Sequence[str] = ()) -> dict[str, Definition]:
+        """Return the name and the strongest defining chunk of each entity, and which chunks are in its document."""
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None

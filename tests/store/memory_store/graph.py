@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from memory_store.links import find_broken_links, resolve_links
 from weft.extract.links.page_keys import is_page_key
@@ -28,6 +29,7 @@ from weft.records import (
     BrokenLink,
     Candidate,
     Census,
+    Definition,
     Entity,
     IndexedChunk,
     Known,
@@ -127,7 +129,7 @@ class MemoryGraph:
         only_facts = [key for key in keys if key in self._remembered and key not in found]
         return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in only_facts}
 
-    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
+    def _find_ids(self, keys: Sequence[str]) -> dict[str, str]:
         return {key: entity.id for key, entity in self.find_entities(keys).items()}
 
     def keys(self, ids: Sequence[str]) -> dict[str, str]:
@@ -149,7 +151,7 @@ class MemoryGraph:
     def compare_entities(self, vector: Vector, *, chunk_ids: Sequence[str]) -> dict[str, float]:
         cosines: dict[str, float] = {}
         for (chunk, key), other in self._vectors.items():
-            for id in self.find_ids([key] if chunk in chunk_ids else []).values():
+            for id in self._find_ids([key] if chunk in chunk_ids else []).values():
                 cosines[id] = max(float(other @ vector), cosines.get(id, -2.0))
         return cosines
 
@@ -213,9 +215,29 @@ class MemoryGraph:
                 found += [(pair, -weight) for weight, _, pair in every if pair[end] == name][:limit]
         return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in found)
 
-    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
-        relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
-        return Links(self._stated_mentions_of(entity_ids, limit=limit), relations, self.names(entity_ids))
+    def links_of(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        keys: Sequence[str] = (),
+        mentions: int,
+        relations: int,
+        facts_at: datetime | None = None,
+    ) -> Links:
+        asked = self._find_ids(keys)
+        every = list(dict.fromkeys((*entity_ids, *asked.values())))
+        stated = self.relations_of(every, limit=relations) if relations else []
+        return Links(self._stated_mentions_of(every, limit=mentions), stated, self.names(every), asked)
+
+    def definitions(self, entity_ids: Sequence[str], *, hits: Sequence[str] = ()) -> dict[str, Definition]:
+        found = {id: Definition(name) for id, name in self.names(entity_ids).items()}
+        for mention in self._stated_mentions_of(list(found), limit=1):
+            if mention.about:
+                document = self._chunks[mention.chunk_id].chunk.document_id
+                same = (id for id in hits if id in self._chunks and self._chunks[id].chunk.document_id == document)
+                name = found[mention.entity_id].name
+                found[mention.entity_id] = Definition(name, mention.chunk_id, document, frozenset(same))
+        return found
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -25,11 +24,10 @@ from weft.extract.names import singular
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order
-from weft.records import GraphSource, Hit, PathStep, Query, Ranking, Relation
+from weft.records import Definition, GraphSource, Hit, PathStep, Query, Ranking, Relation
 from weft.search.draft import Draft, Neighbours, Walked
 from weft.search.graph.channel import ABOUT_CHUNK, Explain, explain_sources
 from weft.search.graph.relations import Relations
-from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
 from weft.search.shared_words import names_alone
 from weft.text.ids import fact_entity_key
@@ -46,40 +44,36 @@ class Edge(NamedTuple):
     weight: float
 
 
-def find_neighbours(draft: Draft, search: SearchContext) -> Draft:
-    """Return the draft with the passages of the stated neighbours of named entities, if the gate kept a chunk."""
-    walked, relations = draft.walked, draft.relations
-    named = find_starts(draft, search)
-    is_refused = bool(walked.skipped) and search.graph.confidence == "heuristic"
-    if not draft.verdict.kept or relations is None or not named or draft.is_cited or is_refused:
-        return draft
-    if not search.graph.enabled:
-        return draft
-    with search.stopwatch.stage("connect"):
-        vector = draft.rankings.get(VECTOR)
-        return replace(draft, neighbours=_find(draft.query, named, search, relations=relations, vector=vector))
+def find_named(
+    draft: Draft, starts: Sequence[str], search: SearchContext, *, relations: Relations
+) -> dict[str, list[Edge]]:
+    """Return the edges of the stated neighbours of named entities, if the gate kept a chunk."""
+    is_refused = bool(draft.walked.skipped) and search.graph.confidence == "heuristic"
+    if not draft.verdict.kept or not starts or draft.is_cited or is_refused or not search.graph.enabled:
+        return {}
+    read = read_relations(starts, draft.query.question.relation_types, relations=relations)
+    return stated_edges(read, starts=starts, search=search)
 
 
-def find_starts(draft: Draft, search: SearchContext) -> list[Seed]:
+def find_starts(draft: Draft, *, relations: Relations) -> list[str]:
     """
     Return the entities that the question names.
 
     One lower-case word is a name if it is the subject: with a relation asked for, among names alone, or if the best
     passage is of its page. `Environments` is not named by `several packages in one environment`.
     """
-    relations, question = draft.relations, draft.query.question
+    question = draft.query.question
     seeds = [seed for seed in draft.walked.seeds if seed.words]
     marked = {spelling for word in question.words if word.is_name_like for spelling in (word.text, singular(word.text))}
     marked |= question.exact_keys.keys()
     plain = [seed for seed in seeds if seed.words == 1 and seed.key.isascii() and seed.key.lower() not in marked]
-    if not plain or relations is None or question.relation_types or question.relations or names_alone(draft):
-        return seeds
-    defining = relations.defining_chunks([seed.entity.id for seed in plain])
+    ids = [seed.entity.id for seed in seeds]
+    if not plain or question.relation_types or question.relations or names_alone(draft):
+        return ids
     first = [hit.chunk_id for hit in draft.verdict.text[:1]]
-    owners = search.chunks.owners([*defining.values(), *first])
-    pages = {owners.get(id) for id in first}
-    unnamed = {seed.entity.id for seed in plain if owners.get(defining.get(seed.entity.id, "")) not in pages}
-    return [seed for seed in seeds if seed.entity.id not in unnamed]
+    known = relations.define([seed.entity.id for seed in plain], hits=first)
+    unnamed = {seed.entity.id for seed in plain if seed.entity.id not in known or not known[seed.entity.id].hits}
+    return [id for id in ids if id not in unnamed]
 
 
 def choose_connected(neighbours: Neighbours, *, shown: Collection[str], limit: int) -> list[Hit]:
@@ -113,13 +107,19 @@ def explain_hits(walked: Walked, neighbours: Neighbours) -> Explain:
     return explain
 
 
-def _find(
-    query: Query, named: Sequence[Seed], search: SearchContext, *, relations: Relations, vector: Ranking | None
+def rank_named(
+    draft: Draft,
+    starts: Sequence[str],
+    edges: Mapping[str, Sequence[Edge]],
+    definitions: Mapping[str, Definition],
+    search: SearchContext,
+    *,
+    relations: Relations,
 ) -> Neighbours:
-    starts, types = [seed.entity.id for seed in named], query.question.relation_types
-    edges = stated_edges(read_relations(starts, types, relations=relations), starts=starts, search=search)
-    chunks = _read_chunks(list(edges), search, relations=relations)
-    closeness = _measure_closeness(query, chunks, search, vector=vector)
+    """Return the defining chunks of the neighbours of named entities, by relation and closeness to the question."""
+    types = draft.query.question.relation_types
+    chunks = _pass_filter({id: definitions[id].chunk_id for id in edges if id in definitions}, search)
+    closeness = _measure_closeness(draft.query, chunks, search, vector=draft.rankings.get(VECTOR))
     names = relations.names([*starts, *chunks])
     sources, weights = dict[str, GraphSource](), dict[str, float]()
     lists: dict[str, dict[str, float]] = {start: {} for start in starts}
@@ -168,9 +168,8 @@ def stated_edges(
     return {id: list(found) for id, found in edges.items()}
 
 
-def _read_chunks(ids: Sequence[str], search: SearchContext, *, relations: Relations) -> dict[str, str]:
-    """Return the first defining chunk of each neighbour; those without one or outside the filter are left out."""
-    defining = relations.defining_chunks(ids)
+def _pass_filter(defining: dict[str, str], search: SearchContext) -> dict[str, str]:
+    """Return the defining chunks that pass the filter."""
     if not search.where or not defining:
         return defining
     documents = {document.id for document in search.store.find_documents(search.where, limit=1_000_000)}

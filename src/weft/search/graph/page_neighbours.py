@@ -15,15 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from weft.choices import VECTOR
 from weft.extract.links.page_keys import page_key
 from weft.extract.names import name_key
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import COSINE_DIGITS, order, round_cosines
-from weft.records import Filter, Hit, Ranking, Relation
+from weft.records import Definition, Filter, Hit, Ranking, Relation
 from weft.search.draft import Draft
-from weft.search.graph.connected import Edge, find_starts, read_relations, source_of, stated_edges
+from weft.search.graph.connected import (
+    MAX_RELATIONS,
+    Edge,
+    find_named,
+    find_starts,
+    rank_named,
+    read_relations,
+    source_of,
+    stated_edges,
+)
 from weft.search.graph.relations import Relations
 from weft.search.search_context import SearchContext
 from weft.search.shared_words import names_alone
@@ -41,23 +52,50 @@ ELSEWHERE_FACTOR = 0.8
 """Factor of the score if no passage among the best text hits states the relation."""
 
 
-def add_page_neighbours(draft: Draft, search: SearchContext) -> Draft:
-    """Return the draft with the passages of the neighbours of the best text document."""
-    vector, relations, query = draft.rankings.get(VECTOR), draft.relations, draft.query
-    named = [seed.entity.id for seed in find_starts(draft, search)]
-    is_asked = bool(named or query.question.names or query.question.relation_types) and not names_alone(draft)
-    if not is_asked or not search.graph.enabled or draft.is_cited or relations is None or query.vector is None:
-        return draft
-    if not vector or not vector.hits or not draft.verdict.text or search.graph.fusion != "boost":
+class Page(NamedTuple):
+    """The best page of the text, and its neighbours."""
+
+    starts: Sequence[str] = ()
+    """Entities of the page."""
+    read: Sequence[Relation] = ()
+    """The relations of these entities."""
+    edges: Mapping[str, Sequence[Edge]] = MappingProxyType({})
+    """Edges of the neighbours, without those that the question names."""
+
+
+def add_neighbours(draft: Draft, search: SearchContext) -> Draft:
+    """Return the draft with the passages of the neighbours of named entities and of the best page of the text."""
+    relations, vector = draft.relations, draft.rankings.get(VECTOR)
+    if relations is None:
         return draft
     with search.stopwatch.stage("connect"):
-        starts = _find_starts(draft, search, relations=relations)
-        if not starts:
-            return draft
-        read = read_relations(starts, query.question.relation_types, relations=relations)
-        edges = stated_edges(read, starts=starts, search=search)
-        near = {id: found for id, found in edges.items() if id not in named}
-        return _add(draft, near, search, relations=relations, starts=starts, read=read, vector=vector)
+        starts = find_starts(draft, relations=relations)
+        named = find_named(draft, starts, search, relations=relations)
+        page = _find_page(draft, starts, search, relations=relations)
+        near = [hit.chunk_id for hit in _near_hits(vector)] if page.edges and vector else []
+        known = relations.define([*dict.fromkeys((*named, *page.edges)), *page.starts], hits=near)
+        if named:
+            draft = replace(draft, neighbours=rank_named(draft, starts, named, known, search, relations=relations))
+        return _add(draft, page, known, search, relations=relations, vector=vector) if near and vector else draft
+
+
+def _find_page(draft: Draft, named: Sequence[str], search: SearchContext, *, relations: Relations) -> Page:
+    vector, query = draft.rankings.get(VECTOR), draft.query
+    is_asked = bool(named or query.question.names or query.question.relation_types) and not names_alone(draft)
+    if not is_asked or not search.graph.enabled or draft.is_cited or query.vector is None:
+        return Page()
+    if not vector or not vector.hits or not draft.verdict.text or search.graph.fusion != "boost":
+        return Page()
+    starts = _find_starts(draft, search, relations=relations)
+    read = read_relations(starts, query.question.relation_types, relations=relations) if starts else []
+    edges = stated_edges(read, starts=starts, search=search)
+    return Page(starts, read, {id: found for id, found in edges.items() if id not in named})
+
+
+def _near_hits(vector: Ranking) -> list[Hit]:
+    """Return the hits of the vector channel that are close enough for a neighbour."""
+    least = _min_cosine(vector) if vector.hits else 0.0
+    return [hit for hit in vector.hits if hit.score >= least]
 
 
 def _min_cosine(vector: Ranking) -> float:
@@ -69,30 +107,25 @@ def _find_starts(draft: Draft, search: SearchContext, *, relations: Relations) -
     chunks = search.chunks.read([hit.chunk_id for hit in draft.verdict.text[:1]])
     pages = search.chunks.documents(chunks.values()).values()
     keys = [key for page in pages for key in (page_key(page.source), name_key(page.title)) if key]
-    known = relations.graph.find_ids(keys)
+    known = relations.read_names(keys, limit=MAX_RELATIONS)
     return list(dict.fromkeys(known[key] for key in keys if key in known))
 
 
 def _add(
     draft: Draft,
-    edges: Mapping[str, Sequence[Edge]],
+    page: Page,
+    known: Mapping[str, Definition],
     search: SearchContext,
     *,
     relations: Relations,
-    starts: Sequence[str],
-    read: Sequence[Relation],
     vector: Ranking,
 ) -> Draft:
-    """
-    Return the draft with the closest chunk of each neighbouring page, in a list of its own.
-
-    `read` are the relations of the entities `starts`, at which the edges start.
-    """
-    old = draft.neighbours
-    close = _find_close(list(edges), draft, search, relations=relations, starts=starts, vector=vector)
-    names = relations.names([*starts, *close])
+    """Return the draft with the closest chunk of each neighbouring page, in a list of its own."""
+    old, edges = draft.neighbours, page.edges
+    close = _find_close({id: known[id] for id in edges if id in known}, draft, search, vector=vector)
+    names = relations.names([*page.starts, *close])
     close = {id: found for id, found in close.items() if id in names and found.chunk_id not in old.weights}
-    told = _find_told(close, read, draft, search, relations=relations)
+    told = _find_told(close, page.read, draft, search, relations=relations)
     scores, sources, weights = dict[str, float](), dict(old.sources), dict(old.weights)
     for id, (chunk, _, cosine) in close.items():
         edge = max(edges[id], key=lambda edge: edge.weight)
@@ -121,27 +154,16 @@ def _find_told(
 
 
 def _find_close(
-    ids: Sequence[str],
-    draft: Draft,
-    search: SearchContext,
-    *,
-    relations: Relations,
-    starts: Sequence[str],
-    vector: Ranking,
+    known: Mapping[str, Definition], draft: Draft, search: SearchContext, *, vector: Ranking
 ) -> dict[str, Hit]:
     """Return the closest chunk of the page of each entity, for those that come close enough to the question."""
-    least, hits = _min_cosine(vector), vector.hits
-    defining = relations.defining_chunks([*ids, *starts])  # names of the starts come with it
-    near = [hit for hit in hits if hit.score >= least]
-    owners = search.chunks.owners([*(defining[id] for id in ids if id in defining), *(hit.chunk_id for hit in near)])
-    pages = {id: owners[defining[id]] for id in ids if defining.get(id) in owners}
-    best: dict[str, Hit] = {}
-    for hit in near:
-        if hit.chunk_id in owners:
-            best.setdefault(owners[hit.chunk_id], hit)
+    near = _near_hits(vector)
+    pages = {id: definition.document_id for id, definition in known.items()}
+    hits = {definition.document_id: definition.hits for definition in known.values()}
+    best = {page: hit for page, ids in hits.items() if (hit := next((h for h in near if h.chunk_id in ids), None))}
     if len(near) == search.pool_size:  # other chunks may be close enough, too
         others = [page for page in dict.fromkeys(pages.values()) if page not in best]
-        best |= _search_pages(others[:MAX_SEARCHED_PAGES], draft, search, least=least)
+        best |= _search_pages(others[:MAX_SEARCHED_PAGES], draft, search, least=_min_cosine(vector))
     return {id: best[page] for id, page in pages.items() if page in best}
 
 

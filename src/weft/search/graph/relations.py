@@ -10,15 +10,12 @@ from datetime import datetime
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.relation_types import FIELDS
 from weft.extract.statements import Statement, canonical
-from weft.records import Entity, FactEntity, Links, Relation
+from weft.records import MAX_FACT_LINKS, Definition, Entity, FactEntity, Links, Relation
 from weft.store.base import FactReader, GraphReader, StoreReader
 from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
 MAX_FACTS_BETWEEN = 50
 """Maximum number of facts per entity and direction that `between` reads."""
-
-MAX_KEPT_FACTS = 50
-"""Maximum number of facts per entity and direction that are read once and kept for the question."""
 
 PAGE_ENTITIES = 200
 """Fact entities per read."""
@@ -31,19 +28,35 @@ class KeptEdges:
         self._graph = graph
         self._limits: dict[str, int] = {}
         """The limit with which each entity was read."""
-        self._relations: dict[str, list[Relation]] = defaultdict(list)
+        self._relations: dict[str, list[Relation]] = {}
         self.names: dict[str, str] = {}
         """Names of the entities that were read, by id."""
+        self.facts: dict[str, list[Relation]] = {}
+        """Facts that were read, by entity, strongest first; those of entities known only from facts as well."""
 
-    def read(self, ids: Sequence[str], *, limit: int) -> Links:
-        """Return the strongest `limit` mentions and relations of entities, and keep them."""
-        found = self._graph.links_of(ids, limit=limit)
-        self._limits |= dict.fromkeys(ids, limit)
+    def read(
+        self, ids: Sequence[str], *, keys: Sequence[str] = (), mentions: int, relations: int, at: datetime | None
+    ) -> Links:
+        """Return the strongest mentions, relations and facts of entities, and keep all but the mentions."""
+        found = self._graph.links_of(ids, keys=keys, mentions=mentions, relations=relations, facts_at=at)
+        every = {*ids, *found.ids.values()}
+        self._limits |= dict.fromkeys(every, relations)
+        self._relations |= {id: [] for id in every}
         self.names |= found.names
         for relation in found.relations:
-            for end in {relation.source_id, relation.target_id}.intersection(ids):
+            for end in every.intersection((relation.source_id, relation.target_id)):
                 self._relations[end].append(relation)
+        if found.facts is not None:
+            self.keep_facts(every, found.facts)
         return found
+
+    def keep_facts(self, ids: Collection[str], links: Iterable[Relation]) -> None:
+        """Keep the facts of entities, strongest first."""
+        self.facts.update((id, []) for id in ids)
+        for link in links:
+            for end in link[:2]:
+                if end in ids:
+                    self.facts[end].append(link)
 
     def is_complete(self, id: str, *, limit: int) -> bool:
         """Return True if all relations that a read with `limit` returns are known."""
@@ -68,9 +81,8 @@ class Relations:
     graph: GraphReader
     facts: tuple[FactReader, datetime] | None = None
     """Facts and the time at which they are valid; None without facts between two entities."""
-    _known: dict[str, list[Relation]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Facts that were read, by entity, strongest first. An instance serves one question."""
     _edges: KeptEdges = field(init=False, repr=False, compare=False)
+    """What was read. An instance serves one question."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_edges", KeptEdges(self.graph))
@@ -119,7 +131,7 @@ class Relations:
         An entity known only from facts has no chunk. It is left out if it has fewer than two neighbours.
         """
         known = _documented(entity_ids)
-        found = self._edges.read(known, limit=limit) if known else Links([], [], {})
+        found = self._read(known, mentions=limit, relations=limit) if known else Links()
         strong = [relation for relation in found.relations if relation.weight >= min_weight]
         links = self._links(entity_ids, limit=limit)
         ends = {end for link in links for end in link[:2] if fact_entity_key(end)}.difference(entity_ids)
@@ -157,12 +169,16 @@ class Relations:
         found |= {entity.id: entity for entity in map(_as_entity, self._remembered(ids).values())}
         return [found[id] for id in ids if id in found]
 
-    def defining_chunks(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the id of the strongest chunk about each entity; entities without one are left out."""
+    def define(self, ids: Sequence[str], *, hits: Sequence[str]) -> dict[str, Definition]:
+        """Return the strongest chunk about each entity, and which chunks are in its document."""
         known = _documented(ids)
-        found = self.graph.links_of(known, limit=1) if known else Links([], [], {})
-        self._edges.names.update(found.names)
-        return {mention.entity_id: mention.chunk_id for mention in found.mentions if mention.about}
+        found = self.graph.definitions(known, hits=hits) if known else {}
+        self._edges.names.update((id, definition.name) for id, definition in found.items())
+        return {id: definition for id, definition in found.items() if definition.chunk_id}
+
+    def read_names(self, keys: Sequence[str], *, limit: int) -> dict[str, str]:
+        """Read the relations of entities with these keys, for `of`; return their ids by key."""
+        return dict(self._read([], keys=keys, mentions=0, relations=limit).ids) if keys else {}
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the names of entities by id; unknown ids are left out."""
@@ -172,24 +188,21 @@ class Relations:
         names |= self.graph.names(missing) if missing else {}
         return names | {fact_entity_id(key): entity.name for key, entity in self._remembered(ids).items()}
 
+    def _read(self, ids: Sequence[str], *, keys: Sequence[str] = (), mentions: int, relations: int) -> Links:
+        at = self.facts[1] if self.facts else None
+        return self._edges.read(ids, keys=keys, mentions=mentions, relations=relations, at=at)
+
     def _links(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         if self.facts is None or not entity_ids:
             return []
-        facts, at = self.facts
-        if types or limit > MAX_KEPT_FACTS:
+        (facts, at), kept = self.facts, self._edges
+        if types or limit > MAX_FACT_LINKS:
             return facts.links(entity_ids, at=at, limit=limit, types=types, min_weight=min_weight)
-        missing = [id for id in dict.fromkeys(entity_ids) if id not in self._known]
-        if missing:
-            self._known.update((id, []) for id in missing)
-            for link in facts.links(missing, at=at, limit=MAX_KEPT_FACTS):
-                for end in link[:2]:
-                    if end in missing:
-                        self._known[end].append(link)
-        found = (
-            link for id in dict.fromkeys(entity_ids) for link in _strongest_links(id, self._known[id], limit=limit)
-        )
+        if missing := [id for id in dict.fromkeys(entity_ids) if id not in kept.facts]:
+            kept.keep_facts(missing, facts.links(missing, at=at, limit=MAX_FACT_LINKS))
+        found = (link for id in dict.fromkeys(entity_ids) for link in _strongest_links(id, kept.facts[id], limit=limit))
         return strongest_first({link for link in found if link.weight >= min_weight})
 
     def _remembered(self, ids: Sequence[str]) -> Mapping[str, FactEntity]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from functools import reduce
 from typing import NoReturn
 
 from weft.graph.entity_resolution import EditKind
-from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
+from weft.records import BrokenLink, Census, Definition, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
+from weft.store.federated.federated_passages import FederatedPassages
 from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
 from weft.store.federated.graph_joins import GraphJoins
 from weft.store.federated.members import Member, read_only
@@ -43,9 +45,6 @@ class FederatedGraph:
         resolved = self._keys.resolve(keys)
         self._keys.look_up_ids(id for id in resolved.values() if not fact_entity_key(id))
         return {key: self._joins.count(resolved[key], max_defining) for key in keys if key in resolved}
-
-    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
-        return {key: id for key, id in self._keys.resolve(keys).items() if not fact_entity_key(id)}
 
     def keys(self, ids: Sequence[str]) -> dict[str, str]:
         return {id: key for id in ids if (key := self._keys.key(id))}
@@ -137,19 +136,44 @@ class FederatedGraph:
                 found += self._joins.join_relations(place, relations, asked=own)
         return strongest_relations(found, entity_ids, limit=limit)
 
-    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
-        mentions: list[Mention] = []
-        relations: list[Relation] = []
-        for place, own in enumerate(self._keys.own_ids(entity_ids)):
+    def links_of(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        keys: Sequence[str] = (),
+        mentions: int,
+        relations: int,
+        facts_at: datetime | None = None,
+    ) -> Links:
+        """Return the edges of entities. Facts are left out: those of one member may concern an entity of another."""
+        asked = self._find_ids(keys) if keys else {}
+        every = list(dict.fromkeys((*entity_ids, *asked.values())))
+        found: list[Mention] = []
+        related: list[Relation] = []
+        for place, own in enumerate(self._keys.own_ids(every)):
             if own:
                 ids, graph = list(dict.fromkeys(own.values())), self._members[place].store.graph
-                wanted = limit + self._joins.count_hidden(place, ids)
-                stated, linked, _ = graph.links_of(ids, limit=wanted, min_weight=min_weight)
-                mentions += self._joins.join_mentions(place, stated, asked=own)
-                relations += self._joins.join_relations(place, linked, asked=own)
-        mentions += find_chunks(self._members, list(dict.fromkeys(entity_ids)), self._keys)
-        found = _strongest_of_each(mentions, entity_ids, limit=limit)
-        return Links(found, strongest_relations(relations, entity_ids, limit=limit), self.names(entity_ids))
+                wanted = mentions + self._joins.count_hidden(place, ids)
+                links = graph.links_of(ids, mentions=wanted, relations=relations)
+                found += self._joins.join_mentions(place, links.mentions, asked=own)
+                related += self._joins.join_relations(place, links.relations, asked=own)
+        found += find_chunks(self._members, every, self._keys)
+        strongest = _strongest_of_each(found, every, limit=mentions)
+        return Links(strongest, strongest_relations(related, every, limit=relations), self.names(every), asked)
+
+    def definitions(self, entity_ids: Sequence[str], *, hits: Sequence[str] = ()) -> dict[str, Definition]:
+        links = self.links_of(entity_ids, mentions=1, relations=0)
+        chunks = {mention.entity_id: mention.chunk_id for mention in links.mentions if mention.about}
+        titles = FederatedPassages(self._members).titles([*chunks.values(), *hits])
+        owners = {id: title.document_id for id, title in titles.items()}
+        same: dict[str, list[str]] = defaultdict(list)
+        for hit in hits:
+            same[owners.get(hit, "")].append(hit)
+        found = {id: owners[chunk] for id, chunk in chunks.items() if chunk in owners}
+        return {
+            id: Definition(name, chunks[id], found[id], frozenset(same[found[id]])) if id in found else Definition(name)
+            for id, name in links.names.items()
+        }
 
     def relations_between(self, entity_ids: Sequence[str], *, others: Sequence[str] | None = None) -> list[Relation]:
         return _distinct(
@@ -231,6 +255,9 @@ class FederatedGraph:
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> NoReturn:
         """Raise `InputError`."""
         raise read_only()
+
+    def _find_ids(self, keys: Sequence[str]) -> dict[str, str]:
+        return {key: id for key, id in self._keys.resolve(keys).items() if not fact_entity_key(id)}
 
 
 def _strongest_of_each(mentions: Iterable[Mention], entity_ids: Sequence[str], *, limit: int) -> list[Mention]:

@@ -79,7 +79,8 @@ def _find_known(
     graph = member.store.graph
     beginnings = graph.find_key_prefixes(pairs)
     long = (long_keys(text, beginnings, longest=MAX_NAME_WORDS) for text in texts)
-    return set(graph.find_ids(sorted(set(short).union(*long))))
+    keys = sorted(set(short).union(*long))
+    return set(graph.links_of([], keys=keys, mentions=0, relations=0).ids)
 
 
 def _search(member: Member, key: str) -> Mapping[str, int]:

@@ -22,6 +22,7 @@ from weft.store.relational.fact_rows import (
     to_time,
     write_facts,
 )
+from weft.store.relational.graph.edge_rows import join_facts, read_links
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
@@ -36,13 +37,9 @@ from weft.store.relational.session import (
 )
 from weft.store.shared.fact_rules import (
     MAX_CLOCK_SKEW,
-    MAX_LINK_CANDIDATES,
-    Link,
     by_confidence,
     embedded_text,
-    strongest_links,
 )
-from weft.text.ids import fact_entity_id, fact_entity_key
 
 
 @retry_once
@@ -228,23 +225,9 @@ class RelationalFacts:
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
-        keys = list(filter(None, map(fact_entity_key, entity_ids)))
-        ids = [id for id in entity_ids if not fact_entity_key(id)] if keys else list(entity_ids)
-        names = {"ids": json.dumps(ids), "keys": json.dumps(keys, ensure_ascii=False)}
-        found = [
-            Link(
-                source_id=source or fact_entity_id(subject),
-                target_id=target or fact_entity_id(object),
-                predicate=predicate,
-                confidence=confidence,
-                created=created,
-                fact_id=id,
-            )
-            for source, subject, target, object, predicate, confidence, created, id in self._rows(
-                "fact_links", {**names, "at": to_number(at), "looks": MAX_LINK_CANDIDATES}
-            )
-        ]
-        return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
+        with self._connections.read(self._name) as db:
+            rows = read_links(db, self._name, entity_ids, at=at)
+        return join_facts(rows, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 
     def frequent(self, *, limit: int) -> list[str]:
         return [key for (key,) in self._rows("frequent_subjects", {"limit": limit})]

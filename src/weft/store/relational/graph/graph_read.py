@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -14,9 +15,10 @@ from typing import Any, NamedTuple
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
-from weft.records import BrokenLink, Census, Entity, Known, Links, Mention, Relation, Vector
+from weft.records import MAX_FACT_LINKS, BrokenLink, Census, Definition, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.relational.annotations import write_name_vectors
 from weft.store.relational.document_read import read_name_vectors
+from weft.store.relational.graph.edge_rows import LinkRow, join_facts, read_links
 from weft.store.relational.graph.graph_write import GraphChanges
 from weft.store.relational.graph.link_read import count_broken_links, find_broken_links
 from weft.store.relational.graph.name_search import find_written_names, search_names
@@ -90,11 +92,6 @@ class RelationalGraph:
             for key, id, strong, chunks, about, remembered in rows
         }
 
-    def find_ids(self, keys: Sequence[str]) -> dict[str, str]:
-        with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "keys": json.dumps(list(keys), ensure_ascii=False)}
-            return dict(db.run("ids_by_key", values))
-
     def keys(self, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
@@ -136,7 +133,7 @@ class RelationalGraph:
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            rows = _links(db, self._name, entity_ids, mentions=limit)
+            rows = read_links(db, self._name, entity_ids, mentions=limit)
             keys = {row.key for row in rows if is_searched(row.key, stated=row.chunks, limit=limit)}
             searched = search_names(db, db.namespace_key(self._name), keys) if keys else {}
         found = _mentions(entity_ids, rows, limit=limit, searched=searched)
@@ -169,13 +166,35 @@ class RelationalGraph:
                 options: dict[str, Any] = {"limit": limit, "types": types, "min_weight": min_weight}
                 return _relations_of_types(db, db.namespace_key(self._name), entity_ids, **options)
         with self._connections.read(self._name) as db:
-            return _relations(_links(db, self._name, entity_ids, relations=limit, min_weight=min_weight))
+            return _relations(read_links(db, self._name, entity_ids, relations=limit, min_weight=min_weight))
 
-    def links_of(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> Links:
+    def links_of(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        keys: Sequence[str] = (),
+        mentions: int,
+        relations: int,
+        facts_at: datetime | None = None,
+    ) -> Links:
         with self._connections.read(self._name) as db:
-            rows = _links(db, self._name, entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
-        names = {row.id: row.name for row in rows}
-        return Links(_mentions(entity_ids, rows, limit=limit), _relations(rows), names)
+            wanted: dict[str, Any] = {"mentions": mentions, "relations": relations, "at": facts_at}
+            rows = read_links(db, self._name, entity_ids, keys=keys, **wanted)
+        names, known = {row.id: row.name for row in rows}, {row.key: row.id for row in rows}
+        ids = {key: known[key] for key in keys if key in known}
+        every = list(dict.fromkeys((*entity_ids, *ids.values())))
+        facts = None if facts_at is None else join_facts(rows, entity_ids=every, limit=MAX_FACT_LINKS)
+        return Links(_mentions(every, rows, limit=mentions), _relations(rows), names, ids, facts)
+
+    def definitions(self, entity_ids: Sequence[str], *, hits: Sequence[str] = ()) -> dict[str, Definition]:
+        with self._connections.read(self._name) as db:
+            values = {"ids": json.dumps(list(entity_ids)), "hits": json.dumps(list(hits))}
+            rows = db.run("definitions", {"namespace": db.namespace_key(self._name), **values})
+        found: dict[str, dict[Definition, int]] = defaultdict(lambda: defaultdict(int))
+        for id, name, stated in rows:
+            chunk, count, document, same = json.loads(stated) if stated else ("", 0, "", [])
+            found[id][Definition(name, chunk, document, frozenset(same))] += count  # a chunk may mention several names
+        return {id: min(counts, key=lambda one: (-counts[one], one.chunk_id)) for id, counts in found.items()}
 
     def co_occurrences(
         self, entity_ids: Sequence[str], *, limit: int, others: Sequence[str] | None = None
@@ -332,21 +351,6 @@ def _find(
     return [(row, _to_entity(row, spelling=partial(_other_spelling, db, namespace, row.key, row.name))) for row in rows]
 
 
-def _links(
-    db: Session,
-    name: str,
-    entity_ids: Sequence[str],
-    *,
-    mentions: int = 0,
-    relations: int = 0,
-    min_weight: float = 0.0,
-) -> list[_LinkRow]:
-    """Return a row for each name of each entity: its stated mentions and its relations in each direction."""
-    values = {"namespace": db.namespace_key(name), "ids": json.dumps(list(entity_ids))}
-    wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
-    return [_LinkRow(*row) for row in db.run("links_of", {**values, **wanted})]
-
-
 def _relations_of_types(
     db: Session, namespace: Namespace, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
 ) -> list[Relation]:
@@ -372,7 +376,7 @@ def _other_spelling(db: Session, namespace: Namespace, key: str, name: str) -> s
 
 def _mentions(
     entity_ids: Sequence[str],
-    rows: Sequence[_LinkRow],
+    rows: Sequence[LinkRow],
     *,
     limit: int,
     searched: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
@@ -393,7 +397,7 @@ def _mentions(
     return list(chain.from_iterable(merged))
 
 
-def _relations(rows: Sequence[_LinkRow]) -> list[Relation]:
+def _relations(rows: Sequence[LinkRow]) -> list[Relation]:
     """Return the relations of entities, strongest first, from rows of `links_of`."""
     found = chain.from_iterable(_read_lists(row.relations for row in rows))  # hot loop
     return join_relations(((source, target, type), weight) for source, target, type, weight in found)
@@ -403,22 +407,6 @@ def _read_lists(texts: Iterable[str]) -> list[list[Any]]:
     """Return lists written as JSON. They are parsed in one call, because most are short."""
     lists: list[list[Any]] = _decode(f"[{','.join(texts)}]")
     return lists
-
-
-class _LinkRow(NamedTuple):
-    """Row of `links_of`: a name of an entity."""
-
-    id: str
-    key: str
-    name: str
-    """Name of the entity."""
-    chunks: int
-    """Number of chunks that state a mention."""
-    strong: int
-    mentions: str
-    """JSON: id of the chunk, count and about of each mention."""
-    relations: str
-    """JSON: source, target, type and weight of each relation."""
 
 
 class _EntityRow(NamedTuple):

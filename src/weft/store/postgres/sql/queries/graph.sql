@@ -281,12 +281,6 @@ SELECT e.key, e.same_as, e.number FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
--- name: ids_by_key
-SELECT e.key, h.id
-FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
-
 -- name: keys_by_id
 SELECT e.id, e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace
@@ -432,18 +426,34 @@ WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: links_of
--- For many entities: each name, the name of the entity, the strongest chunks that state it, and the strongest relations in
--- both directions, as JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
-SELECT h.id, e.key, coalesce(
+-- For many entities, given by id or by the key of a name: each name, the name of the entity, the strongest chunks that state
+-- it, the strongest relations in both directions, and the facts between it and other entities, as JSON lists. One end of a
+-- relation is the entity itself, so only the other end is looked up. Facts are those of highest confidence at a time, if it
+-- is given. `alone` are keys of entities known only from facts; these have no id.
+-- UNION, not UNION ALL, between facts: one from a name to itself is found from both ends and must count once.
+SELECT e.id, e.key, coalesce(
     (SELECT d.value FROM weft.edit AS d
-     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
+     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = e.head_key ORDER BY d.value LIMIT 1),
     (SELECT n.name FROM weft.candidate AS n
-     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
-    h.key
+     WHERE n.namespace = :namespace AND n.key = e.head_key ORDER BY n.rank, n.name LIMIT 1),
+    e.head_key
 ), e.chunks + coalesce((
     SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
-), 0)::bigint, e.strong, mentioned.mentions, related.relations
-FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+), 0)::bigint, e.strong, mentioned.mentions, related.relations, stated.facts
+FROM (
+    SELECT h.id, h.key AS head_key, n.number, n.key, n.chunks, n.strong
+    FROM weft.entity AS h JOIN weft.entity AS n ON n.namespace = :namespace AND n.head = h.number
+    WHERE h.namespace = :namespace AND (
+        h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+        OR h.number = ANY (ARRAY(
+            SELECT a.head FROM weft.entity AS a
+            WHERE a.namespace = :namespace
+                AND a.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+        ))
+    )
+    UNION ALL
+    SELECT NULL, NULL, NULL, k.value, 0, FALSE FROM jsonb_array_elements_text(:alone::jsonb) AS k(value)
+) AS e
 CROSS JOIN LATERAL (
     SELECT coalesce(
         json_agg(json_build_array(c.id, m.count, m.about) ORDER BY m.about DESC, m.count DESC, m.place, m.chunk), '[]'
@@ -458,8 +468,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(
         CASE WHEN r.outgoing
-            THEN json_build_array(h.id, th.id, r.type, r.weight)
-            ELSE json_build_array(th.id, h.id, r.type, r.weight)
+            THEN json_build_array(e.id, th.id, r.type, r.weight)
+            ELSE json_build_array(th.id, e.id, r.type, r.weight)
         END
     ), '[]')::text AS relations
     FROM (
@@ -480,6 +490,94 @@ CROSS JOIN LATERAL (
     JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.other
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
 ) AS related
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(
+        json_build_array(sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id)
+    ), '[]')::text AS facts
+    FROM (
+        (
+            SELECT a.* FROM (
+                (
+                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                    WHERE g.namespace = :namespace AND g.subject = e.key
+                        AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+                        AND coalesce(g.valid_from, g.created) <= :at::bigint
+                    ORDER BY g.confidence DESC, g.created DESC, g.id
+                    LIMIT :looks::bigint
+                )
+                UNION ALL
+                (
+                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                    WHERE g.namespace = :namespace AND g.subject = e.key
+                        AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+                        AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+                    ORDER BY g.confidence DESC, g.created DESC, g.id
+                    LIMIT :looks::bigint
+                )
+            ) AS a
+            ORDER BY a.confidence DESC, a.created DESC, a.id
+            LIMIT :looks::bigint
+        )
+        UNION
+        (
+            SELECT b.* FROM (
+                (
+                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                    WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
+                        AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+                        AND coalesce(g.valid_from, g.created) <= :at::bigint
+                    ORDER BY g.confidence DESC, g.created DESC, g.id
+                    LIMIT :looks::bigint
+                )
+                UNION ALL
+                (
+                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                    WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
+                        AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+                        AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+                    ORDER BY g.confidence DESC, g.created DESC, g.id
+                    LIMIT :looks::bigint
+                )
+            ) AS b
+            ORDER BY b.confidence DESC, b.created DESC, b.id
+            LIMIT :looks::bigint
+        )
+    ) AS f
+    LEFT JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = f.subject
+    LEFT JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+    LEFT JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = f.object
+    LEFT JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+    WHERE f.object <> ''
+) AS stated;
+
+-- name: definitions
+-- For each name of many entities: the name of the entity, its strongest defining chunk with the number of mentions and the
+-- document, and those of `hits` that are in this document.
+WITH near AS MATERIALIZED (
+    SELECT i.id, i.document FROM weft.chunk AS i
+    WHERE i.namespace = :namespace
+        AND i.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:hits::jsonb) AS k(value)))
+)
+SELECT h.id, coalesce(
+    (SELECT r.value FROM weft.edit AS r
+     WHERE r.namespace = :namespace AND r.kind = 'rename' AND r.key = h.key ORDER BY r.value LIMIT 1),
+    (SELECT n.name FROM weft.candidate AS n
+     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
+    h.key
+), (
+    SELECT json_build_array(
+        c.id, m.count, d.id, coalesce((SELECT json_agg(near.id) FROM near WHERE near.document = c.document), '[]')
+    )::text
+    FROM (
+        SELECT i.chunk, i.count FROM weft.mention AS i
+        WHERE i.namespace = :namespace AND i.key = e.key AND i.about
+        ORDER BY i.count DESC, i.place, i.chunk
+        LIMIT 1
+    ) AS m
+    JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = m.chunk
+    JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+)
+FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 

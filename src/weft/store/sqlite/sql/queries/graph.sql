@@ -262,12 +262,6 @@ ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
 -- name: resolve_keys
 SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
--- name: ids_by_key
-SELECT e.key, h.id
-FROM json_each(:keys) AS k
-CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
-CROSS JOIN entity AS h ON h.number = e.head;
-
 -- name: keys_by_id
 SELECT id, key FROM entity
 WHERE namespace = :namespace AND hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
@@ -384,12 +378,14 @@ WHERE w.namespace = :namespace AND w.key = :key;
 SELECT key FROM entity WHERE namespace = :namespace AND alias_of IN (SELECT value FROM json_each(:keys));
 
 -- name: links_of
--- For many entities: each name, the name of the entity, the strongest chunks that state it, and the strongest relations in
--- both directions, as JSON lists. One end of a relation is the entity itself, so only the other end is looked up.
-SELECT h.id, e.key, coalesce(
-    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-    (SELECT name FROM best_name WHERE key = h.number),
-    h.key
+-- For many entities, given by id or by the key of a name: each name, the name of the entity, the strongest chunks that state
+-- it, the strongest relations in both directions, and the facts between it and other entities, as JSON lists. One end of a
+-- relation is the entity itself, so only the other end is looked up. Facts are those of highest confidence at a time, if it
+-- is given. `alone` are keys of entities known only from facts; these have no id.
+SELECT e.id, e.key, coalesce(
+    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = e.head_key LIMIT 1),
+    (SELECT name FROM best_name WHERE key = e.head),
+    e.head_key
 ), e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
@@ -399,7 +395,7 @@ SELECT h.id, e.key, coalesce(
     ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk
 ), (
     SELECT json_group_array(iif(
-        r.outgoing, json_array(h.id, oh.id, r.type, r.weight), json_array(oh.id, h.id, r.type, r.weight)
+        r.outgoing, json_array(e.id, oh.id, r.type, r.weight), json_array(oh.id, e.id, r.type, r.weight)
     ))
     FROM (
         SELECT * FROM (
@@ -417,6 +413,84 @@ SELECT h.id, e.key, coalesce(
         )
     ) AS r
     CROSS JOIN entity AS o ON o.number = r.other CROSS JOIN entity AS oh ON oh.number = o.head
+), CASE WHEN :at IS NULL THEN '[]' ELSE (
+    SELECT json_group_array(
+        json_array(sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id)
+    )
+    FROM fact AS f
+    LEFT JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject LEFT JOIN entity AS sh ON sh.number = s.head
+    LEFT JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object LEFT JOIN entity AS th ON th.number = t.head
+    WHERE f.object <> '' AND f.number IN (
+        SELECT number FROM (
+            SELECT * FROM (
+                SELECT number, confidence, created, id FROM fact
+                WHERE namespace = :namespace AND subject = e.key
+                    AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+                ORDER BY confidence DESC, created DESC, id
+                LIMIT :looks
+            )
+            UNION ALL
+            SELECT * FROM (
+                SELECT number, confidence, created, id FROM fact
+                WHERE namespace = :namespace AND subject = e.key AND valid_to IS NOT NULL AND status <> 'rejected'
+                    AND valid_to > :at AND coalesce(valid_from, created) <= :at
+                ORDER BY confidence DESC, created DESC, id
+                LIMIT :looks
+            )
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        UNION ALL
+        SELECT number FROM (
+            SELECT * FROM (
+                SELECT number, confidence, created, id FROM fact
+                WHERE namespace = :namespace AND object = e.key AND object <> ''
+                    AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+                ORDER BY confidence DESC, created DESC, id
+                LIMIT :looks
+            )
+            UNION ALL
+            SELECT * FROM (
+                SELECT number, confidence, created, id FROM fact
+                WHERE namespace = :namespace AND object = e.key AND object <> ''
+                    AND valid_to IS NOT NULL AND status <> 'rejected'
+                    AND valid_to > :at AND coalesce(valid_from, created) <= :at
+                ORDER BY confidence DESC, created DESC, id
+                LIMIT :looks
+            )
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+    )
+) END
+FROM (
+    SELECT h.id, h.number AS head, h.key AS head_key, n.number, n.key, n.chunks, n.strong
+    FROM entity AS h JOIN entity AS n ON n.head = h.number
+    WHERE h.number IN (
+        SELECT number FROM entity
+        WHERE namespace = :namespace AND hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
+        UNION ALL
+        SELECT head FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
+    )
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, value, 0, 0 FROM json_each(:alone)
+) AS e;
+
+-- name: definitions
+-- For each name of many entities: the name of the entity, its strongest defining chunk with the number of mentions and the
+-- document, and those of `hits` that are in this document.
+WITH near AS MATERIALIZED (
+    SELECT c.id, c.document FROM json_each(:hits) AS k CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
+)
+SELECT h.id, coalesce(
+    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
+    (SELECT name FROM best_name WHERE key = h.number),
+    h.key
+), (
+    SELECT json_array(c.id, m.count, d.id, json((SELECT json_group_array(near.id) FROM near WHERE near.document = c.document)))
+    FROM (
+        SELECT chunk, count FROM mention WHERE key = e.number AND about = 1 ORDER BY count DESC, place, chunk LIMIT 1
+    ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk CROSS JOIN document AS d ON d.number = c.document
 )
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
