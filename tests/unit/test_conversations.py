@@ -12,7 +12,10 @@ from weft.index.run import index_documents
 from weft.load.conversations.turns import Conversation, Message, join_roles, open_after_pauses, read_time, to_document
 from weft.load.run import iter_documents
 from weft.records import Document, Filter
-from weft.search.conversations import lead_exchanges
+from weft.search.channels import search_channels
+from weft.search.conversations import judge_openings, lead_exchanges
+from weft.search.question.embed import embed_question
+from weft.search.question.read import read_question
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.text.split import split
@@ -233,8 +236,60 @@ def test_the_answer_is_shown_beside_the_question_of_a_long_exchange(database, em
     assert found["And w"].chunk.text.endswith("The host is beacon.")
 
 
-def test_a_question_for_an_order_gets_exchanges_of_every_stage_in_time(database, embedder):
-    """Two of each of five stages, though all of the last one are closer; another question gets the closest."""
+@pytest.mark.parametrize("is_dated", [True, False])
+def test_the_gate_judges_questions_that_the_parts_of_answers_crowd_out(database, embedder, is_dated):
+    """Its rankings become longer for conversations alone, and the best scores stay."""
+    answers = [say("assistant", "The harbour lights follow the harbour tide. " * 20, minute=n) for n in range(4)]
+    asked = [say("user", f"Which port do the bells of mole {n} use?", minute=n) for n in range(4)]
+    document = talk(*(message for pair in zip(asked, answers, strict=True) for message in pair))
+    if not is_dated:
+        document = Document(source="page.md", title="Page", form="markdown", text=document.text)
+    store = adopt(database.store("default"), embedder)
+    index_documents([document], store=store, embedder=embedder, options=SPLIT)
+    search = SearchContext(store=store, embedder=embedder, options=SearchOptions(pool=3, top_k=3))
+    question = read_question("harbour lights and harbour bells")
+    query = embed_question(question, embedder=embedder, wants_vector=True, wants_keyword=True)
+    found = search_channels(query, frozenset({"vector", "keyword"}), search)
+    draft = replace(make_draft("harbour"), query=query, complete=found, text=found["keyword"].hits)
+
+    judged = judge_openings(draft, search).complete
+
+    sizes = {channel: len(ranking.hits) for channel, ranking in judged.items()}
+    assert (sizes["keyword"] > 3) == (sizes["vector"] > 3) == is_dated
+    assert [ranking.hits[:3] for ranking in judged.values()] == [ranking.hits for ranking in found.values()]
+
+
+@pytest.mark.parametrize("is_dated", [True, False])
+def test_one_conversation_may_take_the_places_that_pages_leave_to_other_documents(database, embedder, is_dated):
+    """Seven of ten places of a mixed search belong to new documents, but sessions do not compete with each other."""
+    close = [f"The harbour lights use port {n}." for n in range(6)]
+    distant = [f"The harbour of mole {n} has bells, ropes, nets, cranes and a warden." for n in range(6)]
+    store = adopt(database.store("default"), embedder)
+    if is_dated:
+        pairs = [(say("user", text, minute=n), say("assistant", "Noted.", minute=n)) for n, text in enumerate(close)]
+        documents = [talk(*(message for pair in pairs for message in pair))]
+        documents += [
+            to_document(
+                [say("user", text), say("assistant", "Noted.")], Conversation(source=f"c:{n}", host="c", id=f"{n}")
+            )
+            for n, text in enumerate(distant)
+        ]
+    else:
+        documents = [Document(source="close.md", title="Lights", text="\n\n".join(close))]
+        documents += [Document(source=f"{n}.md", title="Bells", text=text) for n, text in enumerate(distant)]
+    options = SplitOptions(max_tokens=24, min_tokens=1)
+    index_documents(documents, store=store, embedder=embedder, options=options)
+    search = SearchContext(
+        store=store, embedder=embedder, options=SearchOptions(method="mix", gate=False, top_k=5), at=None
+    )
+
+    found = [piece.document.source for piece in find("Which port do the harbour lights use?", search).evidence]
+
+    assert found.count(found[0]) == (5 if is_dated else 2)
+
+
+def test_a_question_for_an_order_or_an_overview_gets_an_exchange_of_every_stage_in_time(database, embedder):
+    """One of each of five stages, though all of the last one are closer; another question gets the closest."""
     told = [
         say(
             "user",
@@ -253,10 +308,10 @@ def test_a_question_for_an_order_gets_exchanges_of_every_stage_in_time(database,
         texts = [piece.chunk.text for piece in find(question, search).evidence]
         return [int(found[1]) for text in texts if (found := re.search(r"Task (\d+)", text))]
 
-    ordered = tasks("In which order did I bring up the lights?")
-
-    assert ordered == sorted(ordered)
-    assert [sum(number // 6 == stage for number in ordered) for stage in range(5)] == [2, 2, 2, 2, 2]
+    for question in ("In which order did I bring up the lights?", "Give me an overview of the lights."):
+        ordered = tasks(question)[:5]
+        assert ordered == sorted(ordered)
+        assert [number // 6 for number in ordered] == [0, 1, 2, 3, 4]
     assert sum(number > 20 for number in tasks("Which lights did I bring up?")) >= 8
 
 

@@ -8,7 +8,7 @@ Search rules for chunks of conversations, which are the chunks with a time.
 | exchange at its question | three parts of one long answer would take the places of three exchanges |
 | bonus for standing rules | `Always add tests when I ask for code` holds for every question about code |
 | answer beside its question | a question of a long exchange alone tells a model little |
-| stages | a question for an order needs exchanges of each stage, not ten of the closest |
+| stages | a question for an order or an overview needs an exchange of each stage, not ten of the closest |
 
 The bonus of closeness is centred between the closest and the most distant chunk. So conversations as a whole gain
 nothing over other documents, which keep their scores. A question that names no time has none: its answer is as often
@@ -30,7 +30,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weft.choices import KEYWORD
+from weft.choices import KEYWORD, VECTOR
+from weft.rank.fuse import round_cosines
 from weft.records import Chunk, Evidence, Hit, TimeLimits
 from weft.search.cite import cite
 from weft.search.draft import Draft
@@ -51,12 +52,15 @@ MIN_ANCHOR_SHARE = 0.5
 ANSWER_PENALTY = 0.4
 """Share of the best score that a part of a long answer loses, so that questions of other exchanges come first."""
 
+JUDGED_CHUNKS = 300
+"""Chunks of each channel that the gate compares; parts of answers are most of them."""
+
 STANDING_BONUS = 0.15
 """Share of the best score that an exchange gains in which the user states a standing rule (decision 0078)."""
 MAX_RULE_CHARACTERS = 400
 """A longer turn is more often a task or a pasted text than a rule."""
-STAGES, STAGE_PLACES = 5, 2
-"""Number of stages of a history, and of places of each."""
+STAGES = 5
+"""Number of stages of a history; one exchange of each comes first."""
 MIN_STAGE_CHARACTERS = 200
 """A shorter turn of the user, such as `ok, and then?`, opens no stage."""
 
@@ -75,8 +79,12 @@ Words of standing rules.
     Always name the port.                  matches
     I have always liked ports.             does not match
 """
-_ORDER = re.compile(r"\b(?:the|what|which|in|chronological) order\b|\bchronolog|\bsequence of\b|先后顺序|按时间", re.I)
-"""Words of questions for an order. Those for a summary need more turns of a stage than there are places."""
+_COURSE = re.compile(
+    r"\b(?:the|what|which|in|chronological) order\b|\bchronolog|\bsequence of\b|\bsummar|\boverview\b|\brecap\b"
+    r"|先后顺序|按时间|总结|概括|回顾|概述",
+    re.IGNORECASE,
+)
+"""Words of questions for an order or an overview."""
 _DAY_MICROSECONDS = 86_400_000_000
 
 
@@ -86,11 +94,33 @@ def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
     is_plain = question.is_unspaced or len(question.content_terms) == len(question.terms)
     if keyword is None or len(draft.rankings) < 2 or is_plain or not question.content_terms:
         return draft
-    best = search.chunks.read([hit.chunk_id for hit in keyword.hits[:MAX_COMPARED_HITS]]).values()
-    if 2 * sum(chunk.start_time is not None for chunk in best) <= len(best):
+    if not are_exchanges(keyword.hits, search):
         return draft
     keyword = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
     return replace(draft, rankings={**draft.rankings, KEYWORD: keyword})
+
+
+def are_exchanges(hits: Sequence[Hit], search: SearchContext) -> bool:
+    """Return True if most of the best hits are chunks of conversations."""
+    best = search.chunks.read([hit.chunk_id for hit in hits[:MAX_COMPARED_HITS]]).values()
+    return 2 * sum(chunk.start_time is not None for chunk in best) > len(best)
+
+
+def judge_openings(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft with longer rankings for the gate if most of the best hits are chunks of conversations.
+
+    A question is often among the best hits because of its answer. Parts of other answers fill the rankings, and the
+    gate rejects a chunk that they do not contain. The best scores, and so the confidence, stay.
+    """
+    vector, keyword, query = draft.complete.get(VECTOR), draft.complete.get(KEYWORD), draft.query
+    if vector is None or keyword is None or query.vector is None or not are_exchanges(draft.text, search):
+        return draft
+    longer = {
+        VECTOR: round_cosines(search.store.search_vector(query.vector, limit=JUDGED_CHUNKS, where=search.where)),
+        KEYWORD: search.store.search_keyword(query.terms, limit=JUDGED_CHUNKS, where=search.where),
+    }
+    return replace(draft, complete={**draft.complete, **longer})
 
 
 def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
@@ -144,25 +174,24 @@ def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
 
 def spread_stages(draft: Draft, search: SearchContext) -> Draft:
     """
-    Return the draft with exchanges of every stage first if the question asks for an order.
+    Return the draft with an exchange of every stage first if the question asks for an order or an overview.
 
     The candidates of conversations are cut into stages of equal numbers by time; the best of each come first, in time.
     """
-    if not _ORDER.search(draft.query.question.text):
+    if not _COURSE.search(draft.query.question.text) or not are_exchanges(draft.text, search):
         return draft
-    hits = {hit.chunk_id: hit for hit in draft.text}
+    ranks = {hit.chunk_id: hit.rank for hit in draft.text}
     chunks = [
         chunk
-        for chunk in search.chunks.read(list(hits)).values()
+        for chunk in search.chunks.read(list(ranks)).values()
         if chunk.start_time is not None and not chunk.heading and len(_said(chunk)) >= MIN_STAGE_CHARACTERS
     ]
-    if len(chunks) < STAGES * STAGE_PLACES:
+    if len(chunks) < STAGES:
         return draft
     chunks.sort(key=lambda chunk: (chunk.start_time or 0, chunk.document_id, chunk.ordinal))
     size = len(chunks) / STAGES
     stages = [chunks[round(number * size) : round((number + 1) * size)] for number in range(STAGES)]
-    best = [sorted(stage, key=lambda chunk: hits[chunk.id].rank)[:STAGE_PLACES] for stage in stages]
-    first = [chunk.id for stage in best for chunk in sorted(stage, key=chunks.index)]
+    first = [min(stage, key=lambda chunk: ranks[chunk.id]).id for stage in stages]
     return replace(draft, text=_put_first(draft.text, first), hits=_put_first(draft.hits, first))
 
 

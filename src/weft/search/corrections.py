@@ -23,7 +23,13 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from weft.search.confidence import drop_stop_words, keep_meaningful
-from weft.search.conversations import add_time_bonus, lead_exchanges, rank_content_terms, spread_stages
+from weft.search.conversations import (
+    add_time_bonus,
+    judge_openings,
+    lead_exchanges,
+    rank_content_terms,
+    spread_stages,
+)
 from weft.search.document_spread import find_leaders, prefer_new_documents, put_clear_first, spread
 from weft.search.draft import Draft
 from weft.search.question.absent_names import doubt_absent_names
@@ -53,7 +59,8 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("rare_names", "scores", add_name_bonus, "a name that three chunks contain tells more than BM25 says"),
     Correction("time", "scores", add_time_bonus, "`last week` and `the first time` say which exchanges are meant"),
     Correction("exchanges", "scores", lead_exchanges, "parts of one long answer would take the places of others"),
-    Correction("stages", "order", spread_stages, "an order needs exchanges of each stage, not ten of the closest"),
+    Correction("stages", "order", spread_stages, "an order or overview needs each stage, not ten of the closest"),
+    Correction("openings", "confidence", judge_openings, "the gate rejects what its rankings do not contain"),
     Correction("meaningful", "confidence", keep_meaningful, "some cosines and BM25 scores say nothing of an answer"),
     Correction("stop_words", "confidence", drop_stop_words, "without cosines, stop words look like a match"),
     Correction("wordless", "verdict", reject_wordless, "in a small namespace every cosine is high"),

@@ -10,6 +10,7 @@ from itertools import chain
 from weft.graph.expand import FULL_WEIGHT
 from weft.records import Hit
 from weft.search.chunks import Chunks
+from weft.search.conversations import are_exchanges
 from weft.search.corrections import correct
 from weft.search.document_spread import add_leading_documents, read_owners
 from weft.search.draft import Draft
@@ -63,6 +64,7 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
     | hits | in the evidence |
     | --- | --- |
     | text hits | by their score; with `prefers_new`, new documents have seven of ten places |
+    | text hits that are mostly of conversations | by their score; one session may take every place |
     | graph hits that the gate kept | the same; at most two chunks per document: it must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
     | the documents of `leaders` | with `prefers_new`, in place of further hits of other documents |
@@ -72,11 +74,14 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
     """
     top_k, likely = search.options.top_k, {hit.chunk_id for hit in draft.verdict.kept}
     is_mixed = draft.relations is not None and bool(draft.text) and not draft.is_cited and not draft.is_reranked
-    draft = replace(draft, prefers_new=is_mixed and search.graph.fusion == "boost", evidence=draft.verdict.text)
-    draft = correct("candidates", draft, search)
+    is_talk = are_exchanges(draft.text, search)
+    prefers_new = is_mixed and search.graph.fusion == "boost" and not is_talk
+    draft = replace(draft, prefers_new=prefers_new, evidence=draft.verdict.text)
+    if not is_talk:
+        draft = correct("candidates", draft, search)
     text, half = draft.evidence, list[str]()
     if search.options.exact:
-        own = correct("candidates", replace(draft, prefers_new=False), search).evidence
+        own = draft.evidence if is_talk else correct("candidates", replace(draft, prefers_new=False), search).evidence
         half = [hit.chunk_id for hit in own[: (top_k + 1) // 2]]
     if draft.prefers_new:
         text = [
