@@ -51,7 +51,7 @@ from weft.extract.statements import LINK_WEIGHT
 from weft.extract.subjects import Topic
 from weft.records import Candidate, Chunk, Document, StatedRelation
 from weft.text.links import link_label, link_page, link_target
-from weft.text.markdown.blocks import parse
+from weft.text.markdown.blocks import fenced_lines, parse
 
 MAX_REDIRECTS = 30
 """Other paths of one page."""
@@ -151,7 +151,9 @@ def find_urls(document: Document) -> list[str]:
 def _links(document: Document, *, suffix: str) -> list[Link]:
     """Return the links of a document, by their lines in its source."""
     given = [Link(item.line, item.address, item.label, kind=item.kind) for item in document.links]
-    written = [*_find_links(document.text, suffix=suffix), *find_record_links(document.text)]
+    text = document.text
+    code = parse(text).code_lines() if _is_markdown(suffix) else fenced_lines(text)
+    written = [*_find_links(text, suffix=suffix), *find_record_links(text, code=code)]
     return [*given, *(replace(link, line=source_line(document, link.line)) for link in written)]
 
 
@@ -168,8 +170,12 @@ def _suffix(document: Document) -> str:
     return PurePosixPath(document.source).suffix.lower() if document.form == "text" else ""
 
 
+def _is_markdown(suffix: str) -> bool:
+    return suffix not in _READERS and suffix not in _PLAIN_SUFFIXES
+
+
 def _find_links(text: str, *, suffix: str) -> list[Link]:
-    if suffix not in _READERS and suffix not in _PLAIN_SUFFIXES:
+    if _is_markdown(suffix):
         page = parse(text)
         return [*find_code_insertions(page), *find_links(page)]
     return _READERS.get(suffix, _no_links)(text)

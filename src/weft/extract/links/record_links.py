@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from weft.extract.links.markdown_links import Link
 from weft.extract.links.page_targets import NAME
-from weft.text.markdown.blocks import fenced_lines
 from weft.text.record_numbers import find_numbers
 
 MAX_RECORD_LINKS = 500
 """Mentions of records read from one document."""
 
 
-def find_record_links(text: str) -> Iterator[Link]:
-    """Yield the mentions of records outside fenced code, at most one of each record and line."""
-    code = fenced_lines(text)
+def find_record_links(text: str, *, code: Collection[int]) -> Iterator[Link]:
+    """Yield the mentions of records outside the lines of code, at most one of each record and line."""
     count = 0
     for index, line in enumerate(text.split("\n")):
         if index in code:

@@ -95,6 +95,15 @@ class Page:
         """Return the indexes of the lines that are code, comments or markup of a flavour."""
         return frozenset(line for block in self.blocks if not block.is_prose for line in range(block.start, block.end))
 
+    def listing_lines(self) -> frozenset[int]:
+        """Return the indexes of the lines of code, without template tags such as `{% highlight %}` around it."""
+        found: set[int] = set()
+        for block in self.blocks:
+            if block.kind == "code":
+                tags = 1 if flavours.CODE_TAG.match(self.lines[block.start].strip()) else 0
+                found.update(range(block.start + tags, block.end - tags))
+        return frozenset(found)
+
     def prose_lines(self) -> list[str]:
         """Return all lines, with an empty one in place of each line of code."""
         code = self.code_lines()

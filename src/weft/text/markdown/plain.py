@@ -76,10 +76,10 @@ def without_directives(text: str, *, is_mdx: bool = False) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return the text of a chunk as it is indexed, without the markup of Markdown flavours outside fenced code."""
+    """Return the text of a chunk as it is indexed, without the markup of Markdown flavours outside code."""
     if not any(sign in text for sign in _INDEXED_SIGNS):
         return text
-    return _outside(text, fenced_lines(text), _indexed_prose)
+    return _outside(text, parse(text).listing_lines(), _indexed_prose)
 
 
 def _outside(text: str, code: Collection[int], change: Callable[[str], str]) -> str:
