@@ -34,7 +34,7 @@ from harness import data_folder, kept_folder, make_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from longmemeval import iter_conversations, read_cases
+from longmemeval import choose_sessions, iter_conversations, read_cases
 
 from weft import Engine, open_engine
 from weft.daemon.hooks import Recaller
@@ -90,7 +90,7 @@ def _iter_turns(folder: Path, sessions: set[str], together: dict[str, set[str]])
 
 def fill(engine: Engine, folder: Path, *, limit: int) -> set[str]:
     """Index sessions, those of questions first; return their ids."""
-    wanted = list(dict.fromkeys(id for case in read_cases(folder) for id in sorted(case.sessions)))[:limit]
+    wanted = choose_sessions(read_cases(folder), limit=limit)
     known = {document.source for document in engine.documents()}
     engine.add(d for d in iter_conversations(folder) if d.source in wanted and d.source not in known)
     return set(wanted)
@@ -108,7 +108,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="Print useless and missed prompts.")
     arguments = parser.parse_args()
     data = data_folder() / "longmemeval-open"
-    name = f"injections-{arguments.sessions}.db"
+    name = f"conversation-{arguments.sessions}.db"
     with (
         kept_folder(arguments.keep) as kept,
         tempfile.TemporaryDirectory() as temporary,

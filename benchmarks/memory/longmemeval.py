@@ -6,8 +6,11 @@ Retrieval of dated conversations: LongMemEval with all sessions in one namespace
     WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --types            a row for each type of question as well
     WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --form document    sessions as plain text, without times
     WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --embedder hash    no model: keywords and times
+    WEFT_DATA=DIR python benchmarks/memory/longmemeval.py --sessions 300     gold sessions of the first questions
 
 $WEFT_DATA/longmemeval-open holds `sessions.jsonl.gz` and `questions.jsonl`. A session is ranked by its best chunk.
+With `--sessions` the namespace has fewer sessions, and only questions whose gold sessions are among them are asked.
+That is easier, so such figures compare with each other alone.
 
 | form | sessions | questions |
 | --- | --- | --- |
@@ -106,6 +109,11 @@ def read_cases(folder: Path) -> list[Case]:
     ]
 
 
+def choose_sessions(cases: Sequence[Case], *, limit: int) -> frozenset[str]:
+    """Return the ids of as many gold sessions as `limit`, in the order of the questions."""
+    return frozenset(list(dict.fromkeys(id for case in cases for id in sorted(case.sessions)))[:limit])
+
+
 def read_date(text: str) -> datetime:
     """Return the time of `2023/05/20 (Sat) 02:21`, in UTC."""
     return datetime.strptime(text[:10] + text[-6:], "%Y/%m/%d %H:%M").replace(tzinfo=timezone.utc)
@@ -192,14 +200,20 @@ def main() -> int:
         "--form", choices=("conversation", "document"), default="conversation", help="Form of sessions."
     )
     parser.add_argument("--embedder", help="Embedder (default: that of the settings).")
+    parser.add_argument("--sessions", type=int, help="Number of sessions (default: all).")
     parser.add_argument("--types", action="store_true", help="Print a row for each type of question.")
     arguments = parser.parse_args()
     folder = data_folder() / "longmemeval-open"
-    cases = [case for case in read_cases(folder) if arguments.half in ("all", "even" if case.is_even else "odd")]
-    store = f"{arguments.form}.db"
+    cases, is_dated = read_cases(folder), arguments.form == "conversation"
+    documents, store = iter_conversations(folder) if is_dated else iter_sessions(folder), f"{arguments.form}.db"
+    if arguments.sessions:
+        chosen = choose_sessions(cases, limit=arguments.sessions)
+        cases = [case for case in cases if case.sessions <= chosen]
+        documents = (document for document in documents if document.source in chosen)
+        store = f"{arguments.form}-{arguments.sessions}.db"
+    cases = [case for case in cases if arguments.half in ("all", "even" if case.is_even else "odd")]
     with kept_folder(arguments.keep) as kept, open_engine(str(kept / store), embedder=arguments.embedder) as engine:
-        is_dated = arguments.form == "conversation"
-        engine.add(iter_conversations(folder) if is_dated else iter_sessions(folder))
+        engine.add(documents)
         print("| questions | method | number | recall@5 | any@5 | all@5 | turns@10 | area |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         for method in arguments.methods:
