@@ -1,5 +1,6 @@
 """Hooks of an agent host: what was said in one session is in the context of a later one."""
 
+import io
 import json
 import os
 import socket
@@ -21,6 +22,8 @@ from weft.daemon import client
 from weft.daemon.address import Address, find_address
 from weft.daemon.client import ask
 from weft.daemon.server import Daemon
+from weft.daemon.spool import Spool
+from weft.daemon.state import read_status
 from weft.engine.engine import Engine
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.processes import child
@@ -258,6 +261,37 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
         ]
     finally:
         end_daemon(str(tmp_path / "weft.db"))
+
+
+@pytest.fixture
+def answer_unreachable(monkeypatch, runtime):
+    """Return a function that answers a hook while the daemon is too busy, and a function that reads its status."""
+
+    def refuse(*_, **__):
+        raise TimeoutError("the deadline has passed")
+
+    def answer(event, **given):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(given).encode())))
+        return client.answer_hook(event, db="/a/w.db", namespace="n", budget=1500, milliseconds=50)
+
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    monkeypatch.setattr(client, "ask", refuse)
+    return answer, lambda: read_status(Spool(find_address("/a/w.db", "n").name))
+
+
+def test_a_busy_daemon_does_not_stop_a_prompt_of_cursor(answer_unreachable):
+    """The turn waits in the spool, so the host goes on and there is no error."""
+    answer, status = answer_unreachable
+    given = {"conversation_id": "c1", "generation_id": "g1", "prompt": "The lamp is blue.", "workspace_roots": ["/a"]}
+    assert json.loads(answer("turn", hook_event_name="beforeSubmitPrompt", **given)) == {"continue": True}
+    assert (status().waiting, status().errors) == (1, ())
+
+
+def test_a_prompt_that_no_daemon_answers_is_in_the_status(answer_unreachable):
+    """Without it, a memory that is always too late looks like one that finds nothing."""
+    answer, status = answer_unreachable
+    assert answer("prompt", session_id="s1", prompt="Which colour has the lamp?", cwd="/a") == ""
+    assert [entry["what"] for entry in status().errors] == ["prompt: the deadline has passed"]
 
 
 @pytest.mark.parametrize("db, expected", [("{}/weft.db", "{}"), ("{}/missing/weft.db", "~"), ("postgresql://h/d", "~")])

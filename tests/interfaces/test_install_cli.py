@@ -1,6 +1,7 @@
 """`weft install` registers the MCP server with a host, and undoes it byte for byte."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -243,6 +244,12 @@ def test_another_scope_replaces_the_hooks(weft, home):
     assert [len(groups) for groups in hooks.values()] == [1, 1, 1]
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith("--scope all")
     assert "next: restart Claude Code" in ran.err and "weft hook status" in ran.err
+
+
+def test_the_last_line_names_the_store(weft, home, tmp_path):
+    """The command works in any folder."""
+    ran = weft("install", "claude-code", "--yes", "--db", "memory.db", "-N", "team")
+    assert shlex.join(["hook", "status", "--db", str(tmp_path / "memory.db"), "--namespace", "team"]) in ran.err
 
 
 def test_a_password_is_not_written(weft, home):

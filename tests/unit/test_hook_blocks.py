@@ -102,3 +102,9 @@ def test_an_excerpt_has_the_sentences_of_the_prompt():
     text = "Hello there. " * 40 + "The broker uses port 5672. It is behind a proxy. " + "Bye now. " * 40
     part = pick_excerpt(text, "which port does the broker use?", size=120)
     assert part.startswith("… ") and "port 5672" in part and len(part) <= 122
+
+
+def test_an_excerpt_keeps_names_with_dots_whole():
+    """A path or a version is no end of a sentence, so the quotation says what the session said."""
+    text = "Hello there. " * 40 + "Run deploy/blue.sh with version 1.2.3 of the broker. " + "Bye now. " * 40
+    assert "Run deploy/blue.sh with version 1.2.3 of the broker." in pick_excerpt(text, "broker version", size=120)

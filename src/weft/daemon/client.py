@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 
 from weft.daemon.address import Address, find_address
 from weft.daemon.events import CAPTURED, folder_of, session_of, to_capture
@@ -55,8 +56,11 @@ def answer_hook(event: str, *, db: str, namespace: str, budget: int, millisecond
         return format_answer(event, text, given=given)
     except Exception as error:  # noqa: BLE001 - a hook must not fail its host
         from weft.daemon.log import write_log
+        from weft.daemon.state import State  # here, because most hooks have no error
 
         write_log(f"{event}: {error}")
+        with suppress(OSError):
+            State(Spool(find_address(db, namespace).name)).add_error(f"{event}: {error}")
         return ""
 
 
@@ -80,11 +84,13 @@ def format_answer(event: str, text: str, *, given: Mapping[str, Any]) -> str:
 
 
 def _wake(address: Address, *, db: str, namespace: str, end: float) -> None:
-    """Tell the daemon that an event waits, or start one and do not wait for it."""
+    """Tell the daemon that an event waits, or start one and do not wait for it. A busy one finds the event later."""
     try:
         ask(address, {"event": "drain"}, deadline=end)
     except (FileNotFoundError, ConnectionRefusedError):
         start(db, namespace)
+    except OSError:
+        return
 
 
 def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, namespace: str, end: float) -> str:

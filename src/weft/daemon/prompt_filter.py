@@ -26,7 +26,8 @@ MAX_SHORT_TERMS = 2
 """A prompt of so few content terms, such as `add error handling`, is too vague for a passage with none of them."""
 MIN_NEW_TERMS = 3
 """A passage with fewer content terms that the prompt lacks only repeats it."""
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
+"""Between sentences: `port 5672. It is` and `好的。现在`, but not within `deploy/blue.sh` or `1.2.3`."""
 _SENTENCE_END = re.compile(r"[.!?]\s|[。！？]|\n")
 MAX_SENTENCES = 400
 

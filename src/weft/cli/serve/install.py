@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.util import find_spec
 
 import click
@@ -70,5 +71,6 @@ def install(session: Session, host: str, undo: bool, scope: str, dry_run: bool, 
         done = "restored" if undo else "changed"
         say(f"{done} {counted(len(changes), 'file')}" if changes else "nothing to change", err=True)
         if not undo:
-            how = "weft hook status shows what is captured" if found.hooks else "its list of MCP servers shows weft"
+            status = shlex.join(["weft", "hook", "status", *arguments])
+            how = f"{status} shows what is captured" if found.hooks else "its list of MCP servers shows weft"
             say(f"next: restart {found.title} and send a prompt; {how}", err=True)
