@@ -3,12 +3,14 @@
 import pytest
 from extracting import extract, names, stated_relations
 
+from weft.extract.attributes import read_values
 from weft.extract.entity_types import entity_type
 from weft.extract.links.anchor_text import read_label
 from weft.extract.mentions import count_mentions, find_mentions
 from weft.extract.properties import read_properties
 from weft.extract.rules import RuleExtractor
 from weft.records import Chunk, Document
+from weft.text.markdown.inline import heading_text
 
 # ── fields ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -208,6 +210,10 @@ def test_bold_labels_of_an_instruction_are_controls():
         ("The Elegant Key/Value Cookies in Lib/test run on Linux/Windows.", ["Linux", "Windows"]),
         ("It runs on .NET now.", [".NET"]),
         ("An ABI-stable and C-side change of Wi-Fi.", ["Wi-Fi"]),
+        ("The CI/CD of TCP/IP uses Sass/Less.", ["Sass", "Less"]),
+        ("It has APIs for GPUs.", ["API", "GPU"]),
+        ("The broker Kafka MUST NOT wait, and SHOULD stop.", ["Kafka"]),
+        ("They stop. Similarly, Kafka stops.", ["Kafka"]),
     ],
 )
 def test_a_part_of_a_label_or_a_longer_name_is_no_name(text, found):
@@ -287,3 +293,41 @@ def test_values_and_clauses_are_no_terms():
     assert names(extract("- `foldState` is a boolean to fold.", title="Notes"), "definition") == []
     assert names(extract("`useState` is a hook of React.", title="Notes"), "definition") == ["useState"]
     assert "返回值应该" not in names(extract("返回值应该是一个渲染函数。", title="接口"), "definition", "term")
+
+
+def test_the_account_of_an_author_is_not_part_of_the_name():
+    """`Jane Doe (@jane)` and `Jane Doe <jane@example.org>` are Jane Doe."""
+    value = "Ada Byron (@ada), Jane Doe <jane@example.org>"
+    assert list(read_values("author", value)) == ["Ada Byron", "Jane Doe"]
+    assert list(read_values("service", "Disk (@disk)")) == ["Disk (@disk)"]
+
+
+def test_a_verb_relates_neither_the_owner_nor_the_page_behind_a_description():
+    """`uses Redis's format` does not use Redis; the label of the second link does not name its page."""
+    text = "[[Orders]] uses {}."
+    related = {
+        target: [
+            (relation.source, relation.target)
+            for relation in extract(text.format(target)).stated_relations
+            if relation.type == "uses"
+        ]
+        for target in ("[[Redis]]", "[[Redis]]'s format", "[[Privacy#Keys|strong encryption]]")
+    }
+    assert related == {
+        "[[Redis]]": [("order", "redis")],
+        "[[Redis]]'s format": [],
+        "[[Privacy#Keys|strong encryption]]": [],
+    }
+
+
+def test_a_badge_is_not_part_of_a_title():
+    """The text of an image counts only in a title without other text."""
+    assert heading_text("Starter [![Open in Editor](a.svg)](https://example.org)") == "Starter"
+    assert heading_text("![Disk Store](logo.svg)") == "Disk Store"
+
+
+def test_a_sentence_of_another_document_does_not_define_a_record():
+    """`EIP-1559 is the common fee header` would become an entity of its own beside the document of the number."""
+    found = extract("EIP-1559 is the common fee header. Redis is a store in memory.").candidates
+    kinds = {candidate.name: candidate.kind for candidate in found if candidate.kind in ("definition", "identifier")}
+    assert kinds == {"EIP-1559": "identifier", "Redis": "definition"}

@@ -14,6 +14,7 @@ from weft.extract.sentences import shorten
 from weft.extract.statements import Statement
 from weft.records import STRONG_KINDS, Candidate, CandidateKind, Extraction, StatedRelation
 from weft.text.normalise import CJK
+from weft.text.record_numbers import is_record
 
 MAX_WEAK_CANDIDATES = 60
 """Maximum number of weak candidates per chunk; further ones are dropped."""
@@ -45,6 +46,8 @@ class Candidates:
         key = name_key(name)
         if not is_usable(name) or key == alias_of:
             return key if key and key == alias_of else ""
+        if kind == "definition" and not about and is_record(name):  # `EIP-1559 is …` in another document
+            kind, type, description = "identifier", "", ""
         if (key, kind) in self._candidates:
             return key
         if kind not in STRONG_KINDS:

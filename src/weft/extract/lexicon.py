@@ -35,6 +35,8 @@ STARTERS = (
     | word_set(
         "a an the and or but nor so yet if then else when while where why how whether because since until unless "
         "although though however therefore thus hence moreover furthermore meanwhile otherwise instead besides also "
+        "similarly likewise additionally consequently conversely alternatively accordingly specifically notably "
+        "ideally unfortunately ultimately "
         "about above across after against along among amid around as at before behind below beneath beside between "
         "beyond by despite down during except for from in inside into like near of off on onto out outside over past "
         "per through throughout to toward towards under underneath up upon via with within without concerning all any "
@@ -195,7 +197,7 @@ ZH_GENERIC_ENDINGS = tuple(
     东西 意义 关系 特点 人们 名称 名字 数量 大量 主要 目前 当时 同时 其中 之间 以上 以下 章节
     小节 知识 事项 场景 顺序 用法 思想 成员 步骤 细节 效果 形式 示例 例子 课程 教程 指南 介绍
     总览 功能 能力 表现 效率 速度 开销 损失 差异 区别 优势 缺点 限制 需求 行为 状态 选项 规则
-    建议 实践 技巧 经验 目标 目的 性能 命令 配置 格式 级别 数据 列表 类型
+    建议 实践 技巧 经验 目标 目的 性能 命令 配置 格式 级别 数据 列表 类型 文档 链接 图片 封面图 讨论区 论坛
     """.split()
 )
 """General Chinese nouns; a term that ends with one is no name."""

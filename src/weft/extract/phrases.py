@@ -71,6 +71,11 @@ _HYPHENATED = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGNED = re.compile(r".*\+\+|[A-Z]#")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&]{0,7}$")
+_REQUIREMENTS = frozenset({"MUST", "NOT", "SHALL", "SHOULD"})
+"""Words of RFC 2119, which are in capitals."""
+_PLURAL_ACRONYM = re.compile(r"[A-Z]{2,6}s")
+_ACRONYM_AFTER = re.compile(r"/[A-Z]{1,5}\b")
+_ACRONYM_BEFORE = re.compile(r"\b[A-Z]{1,5}/$")
 _EXTENSIONS = "py|sql|jsonl|json|md|csv|tsv|yaml|yml|toml|ts|js|go|rs|java|cpp|h|sh|html|txt|xml|ini|cfg|lock|log"
 _IDENTIFIER = re.compile(
     r"[A-Z][A-Z0-9]{1,9}-\d+[A-Za-z]?"  # INC-2041
@@ -311,7 +316,7 @@ def _find_phrases(text: str, tokens: Sequence[_Token], labels: Mapping[int, int]
         run = _trim(run, opens=is_label_start or _opens(text, tokens, at))
         if run and not _is_fragment(text, run):
             start = run[0].start - (text[max(0, run[0].start - 2) : run[0].start] in (".", " .", "(."))  # `.NET`
-            name = _strip_possessive(text[start : run[-1].end])
+            name = _bare_name(text[start : run[-1].end])
             if is_usable(name) and not is_common(name):
                 yield Name(name, start, start + len(name), "phrase")
         at = stop
@@ -326,6 +331,7 @@ def _is_fragment(text: str, run: Sequence[_Token]) -> bool:
     | `Lib/test/support` | `Lib` | `Linux/macOS` |
     | `Elegant Key/Value Cookies` | `Elegant Key`, `Value Cookies` | `Windows 10/11` |
     | `Ctrl+Click` | `Ctrl`, `Click` | `C++` |
+    | `CI/CD` | `CI`, `CD` | `Sass/Less` |
     """
     start, end = run[0].start, run[-1].end
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
@@ -333,6 +339,10 @@ def _is_fragment(text: str, run: Sequence[_Token]) -> bool:
         return True
     if len(run) > 1:
         return (after[:1] == "/" and after[1:].isalpha()) or (before[1:] == "/" and before[:1].isalpha())
+    if run[0].text.isupper() and (
+        _ACRONYM_AFTER.match(text, end) or _ACRONYM_BEFORE.search(text, max(0, start - 6), start)
+    ):
+        return True
     return bool(_PATH_AFTER.match(text, end) or _PATH_BEFORE.search(text, max(0, start - 40), start))
 
 
@@ -410,7 +420,7 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
 
 
 def _is_single_name(word: str, *, opens: bool) -> bool:
-    bare = _strip_possessive(word)
+    bare = _bare_name(word)
     if _CONTRACTION.search(bare):  # `never RFC'd`
         return False
     if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare) or _KEY.fullmatch(bare):
@@ -440,6 +450,8 @@ def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
 
 
 def _is_capitalised(word: str) -> bool:
+    if word in _REQUIREMENTS:
+        return False
     return word[0].isupper() or (not word.islower() and word[0].islower() and bool(_INNER_CAPITAL.search(word)))
 
 
@@ -455,5 +467,7 @@ def _is_acronym(word: str) -> bool:
     return bool(_ACRONYM.match(word)) and sum(map(str.isupper, word)) > 1
 
 
-def _strip_possessive(name: str) -> str:
-    return name.removesuffix("'s").removesuffix("’s")
+def _bare_name(name: str) -> str:
+    """Return a name without possessive, and an acronym without plural: `API` of `APIs`."""
+    bare = name.removesuffix("'s").removesuffix("’s")
+    return bare[:-1] if _PLURAL_ACRONYM.fullmatch(bare) else bare

@@ -33,7 +33,7 @@ from typing import Literal, NamedTuple
 
 from weft.extract.chinese.statements import find_chinese_relations
 from weft.extract.lexicon import SMALL_WORDS, STARTERS, word_set
-from weft.extract.names import name_key
+from weft.extract.names import key_words, name_key
 from weft.extract.phrases import (
     MAX_TERM_CHARACTERS,
     Name,
@@ -245,11 +245,21 @@ def _is_plain_statement(text: str, before: Name, cue: _Cue) -> bool:
 
 
 def _is_whole(text: str, name: Name) -> bool:
-    """Return True if a name ends its noun phrase: `uses Redis to`, but not `uses Redis clusters`, `uses Pods that`."""
+    """Return True if a name ends its noun phrase: `uses Redis to`; not `uses Redis clusters`, `uses Redis's`."""
     after = _NOUN_AFTER.match(text, name.end)
     if after is None:
-        return True
+        return not text.startswith(("'s ", "’s "), name.end)
     return after["noun"] in _AFTER_TARGET - {"that"} or after["noun"].endswith("ly")
+
+
+def _is_described(text: str, name: Name) -> bool:
+    """Return True if the label of a link describes another thing than its page: `[[Privacy|encryption]]`."""
+    label = text[name.start : name.end]
+    return (
+        name.kind == "link"
+        and label.islower()
+        and key_words(name_key(label)).isdisjoint(key_words(name_key(name.text)))
+    )
 
 
 def _belongs(between: str, type: str) -> bool:
@@ -272,7 +282,7 @@ def _find_targets(text: str, cue: _Cue, names: Sequence[Name]) -> Iterator[str]:
         following = next((starts[place] for place in (at + 1, at + 2) if place in starts), None)
     if following and (role := _ROLE_BEFORE_NAME.match(text, following.end)) and role[1] not in STARTERS | SMALL_WORDS:
         following = starts.get(role.end(), following)  # `married to IndyCar driver Ryan Briscoe`
-    if following and cue.reach == "next" and not _is_whole(text, following):
+    if following and cue.reach == "next" and (not _is_whole(text, following) or _is_described(text, following)):
         return
     while following is not None:
         if is_usable(following.text) and not is_common(following.text):

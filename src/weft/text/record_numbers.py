@@ -42,6 +42,11 @@ class RecordNumber(NamedTuple):
         return f"record:{self.kind}-{self.number}"
 
 
+def is_record(name: str) -> bool:
+    """Return True if a name is the number of a proposal or decision, which names its document: `PEP 484`."""
+    return any(spelling == name and record.kind in KINDS for _, spelling, record in find_numbers(name))
+
+
 def find_numbers(text: str) -> Iterator[tuple[int, str, RecordNumber]]:
     """Yield the offset, the spelling and the record of each number of a record in a text."""
     for match in _MENTION.finditer(text):

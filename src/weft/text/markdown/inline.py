@@ -108,7 +108,11 @@ def heading_text(text: str) -> str:
     if not _MARKUP.search(text):
         return " ".join(text.split())
     source = _SPACES.sub(" ", text)
-    shown = _Writer(source, keeps_marks=True).write(_tokens(source, {})).text
+    tokens = _tokens(source, {})
+    texts = [token for token in tokens if token.type != "image"]  # `# Starter [![Open in StackBlitz](…)](…)`
+    shown = _Writer(source, keeps_marks=True).write(texts).text
+    if len(texts) < len(tokens) and not shown.strip():
+        shown = _Writer(source, keeps_marks=True).write(tokens).text
     return " ".join(shown.split())
 
 
