@@ -1,4 +1,4 @@
-"""Every example of the tutorial and of the guides runs and prints what stands below it."""
+"""Every example of the readme, the tutorial and the guides runs and prints what stands below it."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from examples import examples, matches, run
 from forking import Forks
 
 HOME = Path(__file__).parents[2]
-PAGES = [HOME / "docs" / "quickstart.md", *sorted((HOME / "docs" / "guides").glob("*.md"))]
+PAGES = [HOME / "README.md", HOME / "docs" / "quickstart.md", *sorted((HOME / "docs" / "guides").glob("*.md"))]
 
 
 @pytest.fixture(scope="session")
