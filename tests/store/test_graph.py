@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from contract import MODEL, make_batch, unit
 from graph_making import KEYS, NAMES, batch_of, view
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from logical import content
 from memory_store.store import MemoryDatabase
@@ -120,6 +120,13 @@ def play(store, steps):
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
+@example(
+    steps=[
+        ("Ledger", ["OAuth Provider", "Auth Service", "Authservice and Paris run. Then Auth Service"]),
+        ("Paris", None),
+        ("Paris", ["Auth Service", "Authservice"]),
+    ]
+)
 def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     """Long history, short history and a full derivation in memory see the same graph; so do the tables."""
     folder = tmp_path_factory.mktemp("graph")

@@ -145,14 +145,15 @@ def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
         engine.memory.add_many(
             [GivenFact(subject=source, predicate="near", object=title) for title in PAGES if title != source]
         )
-    facts, frontiers = type(engine.store.facts), []
-    links = facts.links
+    frontiers = []
+    for role, name in ((engine.store.facts, "links"), (engine.store.graph, "links_of")):
+        read = getattr(type(role), name)
 
-    def counted(self, entity_ids, **options):
-        frontiers.append(entity_ids)
-        return links(self, entity_ids, **options)
+        def counted(self, entity_ids, read=read, **options):
+            frontiers.append(entity_ids)
+            return read(self, entity_ids, **options)
 
-    monkeypatch.setattr(facts, "links", counted)
+        monkeypatch.setattr(type(role), name, counted)
     rounds = engine.settings.graph.rounds
     walked(engine)
 
@@ -163,7 +164,7 @@ def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
 def test_a_hub_is_read_in_part(engine, monkeypatch):
     """Only the facts of highest confidence are read, and only the strongest links are followed."""
     monkeypatch.setattr(stating, "MAX_LINK_CANDIDATES", 3)
-    monkeypatch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", 3)
+    monkeypatch.setattr("weft.store.relational.graph.edge_rows.MAX_LINK_CANDIDATES", 3)
     monkeypatch.setattr("memory_store.fact_store.MAX_LINK_CANDIDATES", 3)
     engine.memory.add_many([GivenFact(subject="Tide Gauge", predicate="reads", value=f"{n} metres") for n in range(3)])
     engine.memory.add("Tide Gauge", "near", object="Harbour Office", confidence=0.9)
@@ -202,7 +203,7 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
         clock.now = at
         ids = [*(engine.entities.get(name).id for name in NAMES), fact_entity_id("unheard of")]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", looks)
+            patch.setattr("weft.store.relational.graph.edge_rows.MAX_LINK_CANDIDATES", looks)
             patch.setattr("memory_store.fact_store.MAX_LINK_CANDIDATES", looks)
             links = engine.store.facts.links(ids, at=at, limit=limit, min_weight=3.0)
             typed = engine.store.facts.links(ids[:1], at=at, limit=limit, types=("near",))

@@ -335,8 +335,8 @@ class MemoryGraph:
     def _derived_sources(self, relation: Relation) -> list[_Source]:
         """Return the chunks that a derived relation is derived from, the first by id under each pair of names."""
         mentions, found = self._derived.mentions, []
-        for key in self._keys_of(relation.source_id):
-            for other in self._keys_of(relation.target_id):
+        for key in sorted(self._keys_of(relation.source_id)):
+            for other in sorted(self._keys_of(relation.target_id)):
                 best = [mention.chunk_id for mention in self._stated(key, limit=MAX_COUNTED_CHUNKS)]
                 shared = sorted(id for id in best if (other, id) in mentions)
                 mine = [

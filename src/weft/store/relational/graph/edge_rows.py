@@ -47,6 +47,8 @@ def read_links(
     """Return a row for each name of each entity: its stated mentions, its relations in each direction, and facts."""
     alone = [key for id in entity_ids if (key := fact_entity_key(id))]
     ids = [id for id in entity_ids if not fact_entity_key(id)] if alone else list(entity_ids)
+    if at is None:
+        alone = []
     values = {
         "namespace": db.namespace_key(name),
         "ids": json.dumps(ids),
