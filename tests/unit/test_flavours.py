@@ -39,14 +39,12 @@ def test_markup_is_removed_and_other_text_stays(written, plain):
 
 
 def test_a_heading_keeps_the_words_of_its_markup():
-    """A heading that is only a shortcode has its argument as a name."""
+    """A heading that is only a shortcode has its argument as a name; an image beside words is no word."""
     assert plain_heading('{{% heading "whatsnext" %}}') == "whatsnext"
     assert plain_heading("Angles $\\alpha$ {#angles}") == "Angles"
     assert plain_heading("Costs of $5") == "Costs of $5"
-    assert (
-        plain_heading('The [Pods](pods.md "all") of [[a/Nodes|a node]] ![in a row](x.png)')
-        == "The Pods of a node in a row"
-    )
+    assert plain_heading('The [Pods](pods.md "all") of [[a/Nodes|a node]] ![in a row](x.png)') == "The Pods of a node"
+    assert plain_heading("![in a row](x.png)") == "in a row"
     assert plain_heading("[0.2.0] a[i](") == "[0.2.0] a[i]("
 
 
