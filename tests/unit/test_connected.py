@@ -358,3 +358,26 @@ def test_a_cut_keeps_what_is_reserved(reserved, answer):
     assert found == [id for id in answer if id in found]
     assert len(found) == min(4, len(answer))
     assert {*kept[:4]} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Signal Box", "Signal Box, Signals"),
+        ("What is the Signal Box about?", "Signal Box, Signals"),
+        ("Tell me about the Signal Box", "Signal Box, Signals"),
+        ("Signal Box and Post Box", "Post Box, Signal Box, Signals"),
+        ("Hop Tower", "Hop Tower, Tool Box"),  # the graph connects them
+    ],
+)
+def test_a_common_word_of_a_name_alone_is_another_thing(tmp_path, question, expected):
+    """`signal` tells more than `box`, which seven notes contain."""
+    boxes = [note("Post Box"), note("Tool Box"), *(note(f"Box {n}") for n in range(3))]
+    with open_engine(tmp_path / "weft.db", embedder=EqualVectors()) as engine:
+        engine.add([note("Signal Box"), note("Signals"), note("Hop Tower", "Tool Box"), *boxes])
+        result = engine.query(question)
+
+        wide = engine.query("Does a box of posts stand at the Signal Box?")
+
+    assert ", ".join(sorted({p.document.title for p in (*result.evidence, *result.connected)})) == expected
+    assert {piece.document.title for piece in wide.evidence} >= {"Post Box", "Tool Box", "Box 0"}

@@ -36,7 +36,7 @@ from weft.search.question.absent_names import doubt_absent_names
 from weft.search.question.bare_words import doubt_bare_words
 from weft.search.question.rare_names import add_name_bonus
 from weft.search.search_context import SearchContext
-from weft.search.shared_words import reject_wordless
+from weft.search.shared_words import reject_namesakes, reject_wordless
 from weft.search.writing_systems import drop_unsupported_evidence, drop_unsupported_vectors
 
 Stage: TypeAlias = Literal["rankings", "scores", "order", "confidence", "verdict", "candidates", "places", "answer"]
@@ -64,6 +64,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("meaningful", "confidence", keep_meaningful, "some cosines and BM25 scores say nothing of an answer"),
     Correction("stop_words", "confidence", drop_stop_words, "without cosines, stop words look like a match"),
     Correction("wordless", "verdict", reject_wordless, "in a small namespace every cosine is high"),
+    Correction("namesakes", "verdict", reject_namesakes, "other things share a common word of a name"),
     Correction("bare_words", "verdict", doubt_bare_words, "`yes` and one common word ask for nothing"),
     Correction("absent_names", "verdict", doubt_absent_names, "the rest of the question concerns something else"),
     Correction("leaders", "candidates", find_leaders, "the best chunk of one channel may be unknown to the other"),

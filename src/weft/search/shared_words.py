@@ -1,5 +1,5 @@
 """
-Rejection of hits without any word of the question where others have nearly all of them.
+Rejection of hits that share too few words with the question where others have nearly all of them.
 
     What is the Ochre Ledger?
         ochre-ledger.md     cosine 0.78   ochre, ledger    kept
@@ -11,13 +11,18 @@ Rejection of hits without any word of the question where others have nearly all 
 
 Cosines of a small namespace, or of invented names, are all high. The gate therefore keeps them for want of anything
 better. If a passage has the words of the question, there is something better. If these words are names of things alone,
-other words cannot say the same.
+other words cannot say the same, and a word that many names have is no name:
+
+    Signal Box
+        signal-box.md       signal, box    kept
+        signals.md          signal         kept: the rarer word of the name
+        post-box.md         box            rejected, unless the graph connects it
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from weft.choices import GRAPH, VECTOR
@@ -26,9 +31,13 @@ from weft.records import Hit, Ranking
 from weft.search.confidence import MAX_COVERAGE_CHUNKS, find_terms
 from weft.search.draft import Draft
 from weft.search.search_context import SearchContext
+from weft.text.analyzer import query_terms
 
 MIN_CLOSENESS = 0.5
 """Part of the way from the mean to the best cosine that a hit without a word of the question must reach."""
+
+MIN_NAME_SHARE = 0.5
+"""Share of the weight of a name that a hit must have in an answer to a question that only names things."""
 
 
 def reject_wordless(draft: Draft, search: SearchContext) -> Draft:
@@ -58,18 +67,61 @@ def reject_wordless(draft: Draft, search: SearchContext) -> Draft:
     distant -= {hit.chunk_id for hit in worded.hits}
     if not distant or not _is_covered(draft, worded, wanted, search):
         return draft
-    kept = tuple(hit for hit in verdict.kept if hit.chunk_id not in distant)
-    text = tuple(hit for hit in verdict.text if hit.chunk_id not in distant)
-    if not kept:
+    return _reject(draft, distant)
+
+
+def reject_namesakes(draft: Draft, search: SearchContext) -> Draft:
+    """
+    Return the draft without hits that share only common words of a name, if the question only names things.
+
+    A hit stays with at least half of the weight of one name, or if the graph supports it. A word weighs the more the
+    fewer chunks contain it. Nothing is rejected if no hit has a whole name.
+    """
+    kept = draft.verdict.kept
+    if not search.options.gate or draft.is_cited or len(kept) < 2 or not names_alone(draft):
         return draft
-    rejected = (*verdict.rejected, *(hit for hit in verdict.kept if hit.chunk_id in distant))
+    seeds = [seed for seed in draft.walked.seeds if seed.defining_chunks]
+    names = [frozenset(query_terms(key)) for seed in seeds for key in (seed.key, seed.entity.key)]
+    terms = sorted(frozenset[str]().union(*names))
+    statistics = search.store.keyword_statistics(terms)
+    weights = {term: math.log(1 + statistics.chunks / (1 + statistics.counts.get(term, 0))) for term in terms}
+    found = find_terms(terms, [hit.chunk_id for hit in kept], chunks=search.chunks)
+    shares = {id: max(_share(name, own, weights=weights) for name in names if name) for id, own in found.items()}
+    if max(shares.values(), default=0.0) < 1.0:
+        return draft
+    supported = graph_supported(draft.rankings.get(GRAPH), trust=draft.walked.trust)
+    return _reject(draft, {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE} - supported)
+
+
+def _share(name: frozenset[str], found: set[str], *, weights: Mapping[str, float]) -> float:
+    """Return the weight of the terms of a name that were found, as a share of all its terms; 1 if all were."""
+    return 1.0 if name <= found else sum(weights[t] for t in name & found) / sum(weights[t] for t in name)
+
+
+def _reject(draft: Draft, ids: set[str]) -> Draft:
+    """Return the draft with these hits rejected, unless no hit is left."""
+    verdict = draft.verdict
+    kept = tuple(hit for hit in verdict.kept if hit.chunk_id not in ids)
+    if not ids or not kept:
+        return draft
+    text = tuple(hit for hit in verdict.text if hit.chunk_id not in ids)
+    rejected = (*verdict.rejected, *(hit for hit in verdict.kept if hit.chunk_id in ids))
     return replace(draft, verdict=replace(verdict, kept=kept, text=text, rejected=rejected))
 
 
 def names_alone(draft: Draft) -> bool:
-    """Return True if nearly all content words of the question are names of entities with a defining chunk."""
-    explained = sum(seed.words for seed in draft.walked.seeds if seed.defining_chunks)
-    return explained > 0 and explained >= MIN_COVERAGE * len(draft.query.question.content_words)
+    """
+    Return True if nearly all content words of the question are names of entities with a defining chunk.
+
+    `What is the Auth Service about?` and `Tell me about the Auth Service` only name it.
+    """
+    seeds = [seed for seed in draft.walked.seeds if seed.defining_chunks]
+    question = draft.query.question
+    explained = sum(seed.words for seed in seeds)
+    if not explained or explained >= MIN_COVERAGE * len(question.content_words):
+        return explained > 0
+    named = {term for seed in seeds for term in query_terms(seed.key)}
+    return named.issuperset(question.content_terms)
 
 
 def _min_cosine(draft: Draft, vector: Ranking) -> float:
