@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from making import adopt, make_draft
 
+from weft.choices import KEYWORD
 from weft.config import LoadOptions, SearchOptions, SplitOptions
 from weft.index.run import index_documents
 from weft.load.conversations.turns import Conversation, Message, join_roles, open_after_pauses, read_time, to_document
 from weft.load.run import iter_documents
-from weft.records import Document, Filter
+from weft.records import Document, Filter, Hit, Ranking
 from weft.search.channels import search_channels
 from weft.search.conversations import judge_openings, lead_exchanges
 from weft.search.question.embed import embed_question
@@ -171,7 +172,9 @@ def scores_of_chunks(database, embedder, document, values):
     known = sorted(store.find_chunks(store.find_documents(Filter())[0].id), key=lambda chunk: chunk.ordinal)
     given = {known[ordinal].id: score for ordinal, score in values.items()}
     search = SearchContext(store=store, embedder=embedder, options=SearchOptions())
-    found = lead_exchanges(make_draft("harbour", scores=given), search).scores
+    hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(given.items(), start=1))
+    draft = make_draft("harbour", scores=given, rankings={KEYWORD: Ranking(hits=hits)})
+    found = lead_exchanges(draft, search).scores
     return known, {chunk.ordinal: round(found[chunk.id], 6) for chunk in known if chunk.id in found}
 
 
