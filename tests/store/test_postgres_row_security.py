@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from contract import CALIBRATION, MODEL, keyword, make_batch
 from logical import content
-from test_graph_soundness import fill
+from test_graph_soundness import document, fill
 
 from weft.engine.api_keys import Keyring
 from weft.errors import AccessDenied
@@ -36,6 +36,9 @@ def fill_all(database, *names):
     """Put something into every table, once for each namespace."""
     for name in names:
         store = fill(database, name)
+        if isinstance(database, PostgresDatabase):
+            database._connections.fold(name)  # what is written later stays in the tables of deltas
+        store.write(document("Clock", ["The Auth Service asks the Ledger."], namespace=name))
         store.write(make_batch("labelled", ["alpha"], namespace=name, metadata={"tag": "x"}))
         store.write_calibration(CALIBRATION)
         store.facts.write([FACT], events=[FactEvent(fact_id="f1", at=NOW, action="added")])
