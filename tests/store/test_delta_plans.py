@@ -35,7 +35,15 @@ FILL = [
 ]
 
 TENANT, LIST = "'tenant 7'", """'["name 1", "name 2"]'"""
-VALUES = {"namespace": TENANT, "name": TENANT, "keys": LIST, "ids": LIST, "terms": "'{a,b}'", "about": "TRUE"}
+VALUES = {
+    "namespace": TENANT,
+    "name": TENANT,
+    "keys": LIST,
+    "ids": LIST,
+    "alone": LIST,
+    "terms": "'{a,b}'",
+    "about": "TRUE",
+}
 """Values of placeholders as SQL. All others are numbers."""
 
 
