@@ -253,7 +253,7 @@ def test_an_exhausted_quota_is_not_tried_again(
         (Answer(body=b"\xff\xfe{"), "is not JSON"),
         (in_json([]), "no list"),
         (in_json({"data": ["x", "y"]}), "no list"),
-        (in_json({"data": [{"index": 0, "embedding": [1.0]}]}), "1 vectors for 2 texts"),
+        (in_json({"data": [{"index": 0, "embedding": [1.0]}]}), "1 vector for 2 texts"),
         (in_json({"data": [{"index": 0, "embedding": [1.0]}] * 2}), "with the indexes"),
         (in_json({"data": [{"index": "0", "embedding": [1.0]}] * 2}), "with the indexes"),
         (in_json({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}), "invalid vectors"),

@@ -118,6 +118,11 @@ def play(store, steps):
                 store.write(batch_of(source, texts))
 
 
+def spelled(name, *, about=False):
+    """Return a given name of Paris."""
+    return Candidate(key=name_key(name), name=name, kind="given", about=about, alias_of="paris", reason="one")
+
+
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 @example(
@@ -125,6 +130,21 @@ def play(store, steps):
         ("Ledger", ["OAuth Provider", "Auth Service", "Authservice and Paris run. Then Auth Service"]),
         ("Paris", None),
         ("Paris", ["Auth Service", "Authservice"]),
+    ]
+)
+@example(
+    steps=[
+        ("Paris", ["SR0 52 密 钥"]),
+        ("Auth Service", ["Auth Service", "Auth Service Paris+ Auth Service Auth Service Auth Service C SR-052"]),
+        (
+            "annotate",
+            "openie",
+            [
+                (8, Extraction(candidates=(spelled("Data Base", about=True),))),
+                (0, Extraction(candidates=(spelled("C++"),))),
+            ],
+        ),
+        ("merge", "paris+", "c++", False),
     ]
 )
 def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):

@@ -231,12 +231,13 @@ class MemoryGraph:
 
     def definitions(self, entity_ids: Sequence[str], *, hits: Sequence[str] = ()) -> dict[str, Definition]:
         found = {id: Definition(name) for id, name in self.names(entity_ids).items()}
-        for mention in self._stated_mentions_of(list(found), limit=1):
-            if mention.about:
+        for id, definition in found.items():
+            best = [mention for key in self._keys_of(id) for mention in self._stated(key, limit=1)]
+            about = [mention._replace(entity_id=id) for mention in best if mention.about]
+            for mention in strongest_mentions(about)[:1]:
                 document = self._chunks[mention.chunk_id].chunk.document_id
-                same = (id for id in hits if id in self._chunks and self._chunks[id].chunk.document_id == document)
-                name = found[mention.entity_id].name
-                found[mention.entity_id] = Definition(name, mention.chunk_id, document, frozenset(same))
+                same = (hit for hit in hits if hit in self._chunks and self._chunks[hit].chunk.document_id == document)
+                found[id] = Definition(definition.name, mention.chunk_id, document, frozenset(same))
         return found
 
     def co_occurrences(
