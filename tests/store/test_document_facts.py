@@ -259,7 +259,7 @@ def play(store, steps):
     return now
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, lines=LINES)
 def test_deleting_what_was_added_leaves_everything_as_it_was(steps, lines):
     """This is true for any history, and the stores agree at every step."""

@@ -111,7 +111,7 @@ def actions_of(store, fact):
     return {event.action for event in store.facts.history(fact.id)}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_no_history_breaks_what_facts_promise(steps):
     """
@@ -144,7 +144,7 @@ def compare(databases, steps):
     assert read[0] == read[1]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mine=STEPS, yours=STEPS)
 def test_namespaces_never_see_each_others_facts(mine, yours):
     """The same names in two namespaces: each is exactly what it would be alone, counters included."""

@@ -366,7 +366,7 @@ def test_a_large_chunk_is_read(form):
         assert len(extraction.candidates) < 1000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(
     st.text(alphabet=st.sampled_from("aAbB XY12.,:;()[]|#*`_-\"'“”（）是由依赖的中文。\n\t=<>!?&s"), max_size=300),
     st.sampled_from(FORMS),
@@ -384,7 +384,7 @@ def test_no_text_is_refused(text, form, title):
     assert all(n.alias_of != n.key for n in extraction.candidates)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=settings.default.max_examples, deadline=None)
 @given(st.text(max_size=400), st.sampled_from(FORMS))
 def test_the_same_text_gives_the_same_extraction(text, form):
     """Two runs agree, in order too."""

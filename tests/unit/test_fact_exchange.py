@@ -159,7 +159,7 @@ def memories(draw):
     return draw(st.permutations(records))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(records=memories(), copies=st.booleans())
 def test_a_memory_file_survives_the_round_trip(tmp_path_factory, records, copies):
     """Order and script do not matter; repeated lines are merged; both stores write the same file."""

@@ -276,7 +276,7 @@ def test_relations_are_chosen_by_the_name_that_answers_give_them(engine, types, 
 WORDS = ["OAuth Provider", "Auth Service", "Login Flow", "Checkout", "Canteen Menu", "tokens", "order", "soup", "sign"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
     top_k=st.integers(1, 4),

@@ -326,7 +326,7 @@ CORPORA = st.dictionaries(
 QUESTIONS = st.lists(st.sampled_from([*NAMES, *WORDS]), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pages=CORPORA, asked=QUESTIONS, count=st.integers(1, 5), gate=st.booleans())
 @example(
     pages={

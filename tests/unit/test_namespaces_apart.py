@@ -91,7 +91,7 @@ def _without_ids(values):
 
 
 @pytest.mark.parametrize("make", [MemoryDatabase, lambda: SqliteDatabase(":memory:")], ids=["memory", "sqlite"])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_what_one_namespace_sees_does_not_depend_on_the_other(make, steps):
     """Each sees exactly what it would see if it were alone: answers, whether they were cached, counts, statistics."""
