@@ -180,7 +180,7 @@ class _Reader:
         self._lines = lines
         self._path: list[tuple[int, str]] = []
         self._depth = self._quotes = 0
-        self._heads: tuple[str, ...] = ()
+        self._headings: tuple[str, ...] = ()
 
     def read(self, found: Sequence[Token]) -> Iterator[Block]:
         """Yield the blocks of the tokens in order."""
@@ -237,11 +237,11 @@ class _Reader:
         level = int(opening.tag[1])
         if not self._depth:
             self._path = [entry for entry in self._path if entry[0] < level]
-            self._heads = tuple(entry[1] for entry in self._path)
+            self._headings = tuple(entry[1] for entry in self._path)
         yield self._block("heading", opening, token.content, level=level)
         if not self._depth and title:
             self._path.append((level, title))
-            self._heads = (*self._heads, title)
+            self._headings = (*self._headings, title)
 
     def _paragraph(self, token: Token, role: Kind) -> Iterator[Block]:
         """Yield a paragraph; a callout and notes below each other are divided."""
@@ -282,7 +282,7 @@ class _Reader:
         return self._at(kind, start, min(end, len(self._lines)), text, level=level, info=info)
 
     def _at(self, kind: Kind, start: int, end: int, text: str, *, level: int = 0, info: str = "") -> Block:
-        return Block(kind, start, end, text, level, self._depth, self._heads, info)
+        return Block(kind, start, end, text, level, self._depth, self._headings, info)
 
 
 # ── rules ───────────────────────────────────────────────────────────────────────────────────────
