@@ -3,9 +3,9 @@ Links between pages: recall and precision against an independent reading of the 
 
     python benchmarks/real/links.py [--root DIR=PREFIX …] [FOLDER …]
 
-The expected links come from `markdown-it-py` and from paths tried on the disk. Nothing of `weft.extract` is used. The
-content root of each folder (`content/en`, `src`, `docs`) is given here, while Weft has to find it. Without folders,
-the corpora below `$WEFT_DATA/real` are measured.
+The expected links come from `markdown-it-py`, or regular expressions (AsciiDoc, Org), and from paths tried on
+the disk. Nothing of `weft.extract` is used. The content root of each folder (`content/en`, `src`, `docs`) is given
+here, while Weft has to find it. Without folders, the corpora below `$WEFT_DATA/real` are measured.
 """
 
 from __future__ import annotations
@@ -37,6 +37,14 @@ ROOTS = {"k8s-concepts": "content/en", "vue-guide-zh": "src", "notes-blue-book":
 INDEXES = ("index.md", "_index.md", "README.md")
 WIKILINK = re.compile(r"!?\[\[([^\]|#]+)(?:#[^\]|]*)?(?:\|[^\]]*)?\]\]")
 HREF = re.compile(r"<a\s[^>]*?href=[\"']([^\"']+)[\"']", re.IGNORECASE)
+BLOCK = re.compile(
+    r"^(-{4,}|\.{4,}|/{4,})\n.*?^\1$|^[ \t]*#\+begin_(?:src|example)\b.*?#\+end_(?:src|example)|^[ \t]*(?://|# ).*?$",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""Listings and comments of AsciiDoc and Org, whose links are no links."""
+ASCIIDOC_LINK = re.compile(r"(?:xref|link):([^\s\[\]#]+\.adoc)(?:#[^\s\[\]]*)?\[|<<([^\s<>#,]+\.adoc)(?:#[^<>]*)?>>")
+ORG_LINK = re.compile(r"\[\[(?:file:)?([^\[\]:]+\.org|id:[^\[\]:]+)(?:::[^\[\]]*)?\](?:\[[^\[\]]*\])?\]")
+ORG_ID = re.compile(r"^[ \t]*:ID:[ \t]+(\S+)", re.MULTILINE)
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
@@ -114,6 +122,30 @@ def expected_pairs(folder: Path, root: str) -> set[tuple[str, str]]:
     return pairs
 
 
+def expected_outline_pairs(folder: Path) -> set[tuple[str, str]]:
+    """Return (source, target) of all links between AsciiDoc and Org files; `module:page.adoc` is one of Antora."""
+    files = {
+        p.relative_to(folder).as_posix(): p
+        for suffix in ("adoc", "org")
+        for p in folder.rglob(f"*.{suffix}")
+        if p.is_file()
+    }
+    texts = {name: BLOCK.sub("", path.read_text("utf-8", errors="replace")) for name, path in files.items()}
+    ids = {f"id:{id}": name for name, text in texts.items() for id in ORG_ID.findall(text)}
+    pairs = set()
+    for name, text in texts.items():
+        here, antora = name.rpartition("/")[0], re.match(r"(.*?modules)/([^/]+)/", name)
+        for found in (ASCIIDOC_LINK if name.endswith(".adoc") else ORG_LINK).finditer(text):
+            address = next(group for group in found.groups() if group)
+            module, colon, page = address.rpartition(":")
+            tried = [f"{antora[1]}/{module or antora[2]}/pages/{page}"] if antora and page[:1] != "." else []
+            tried = [os.path.normpath(item) for item in (*tried, *(() if colon else ((Path(here) / page).as_posix(),)))]
+            target = next((item for item in tried if item in files), ids.get(address, ""))
+            if target and target != name:
+                pairs.add((name, target))
+    return pairs
+
+
 def path_parts(source: str) -> tuple[str, ...]:
     """Return the folders and the name of a page as a store writes them."""
     path = Path(source)
@@ -148,7 +180,7 @@ def found_pairs(engine: Engine) -> set[tuple[str, str]]:
 
 def measure(folder: Path, root: str, *, shows: bool) -> tuple[int, int, float, float]:
     """Return the numbers of expected and found links, recall and precision."""
-    expected = expected_pairs(folder, root)
+    expected = expected_pairs(folder, root) | expected_outline_pairs(folder)
     with tempfile.TemporaryDirectory() as temporary:
         settings = Settings(store=StoreOptions(db=f"{temporary}/links.db"))
         with Engine(settings, embedder=ConstantEmbedder()) as engine:
