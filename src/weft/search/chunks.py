@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from weft.records import Chunk, DocumentInfo
+from weft.search.cite import cite, find_hidden_prefix
 from weft.store.base import StoreReader
 
 
@@ -37,3 +38,10 @@ class Chunks:
     def documents(self, chunks: Iterable[Chunk]) -> dict[str, DocumentInfo]:
         """Return the documents of chunks that were read, by document id."""
         return {chunk.document_id: self._documents[chunk.document_id] for chunk in chunks}
+
+    def cite(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the citations of chunks by id; deleted chunks are left out."""
+        chunks = self.read(list(dict.fromkeys(ids)))
+        owners = self.documents(chunks.values())
+        hidden = find_hidden_prefix(self._store, [document.source for document in owners.values()])
+        return {id: cite(owners[chunk.document_id], chunk, hidden=hidden) for id, chunk in chunks.items()}

@@ -35,6 +35,7 @@ from weft.search.draft import Draft
 from weft.search.question.absent_names import doubt_absent_names
 from weft.search.question.bare_words import doubt_bare_words
 from weft.search.question.rare_names import add_name_bonus
+from weft.search.question.unrelated_names import doubt_unrelated_names
 from weft.search.search_context import SearchContext
 from weft.search.shared_words import reject_namesakes, reject_wordless
 from weft.search.writing_systems import drop_unsupported_evidence, drop_unsupported_vectors
@@ -67,6 +68,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("namesakes", "verdict", reject_namesakes, "other things share a common word of a name"),
     Correction("bare_words", "verdict", doubt_bare_words, "`yes` and one common word ask for nothing"),
     Correction("absent_names", "verdict", doubt_absent_names, "the rest of the question concerns something else"),
+    Correction("unrelated_names", "verdict", doubt_unrelated_names, "`why` presupposes what no passage says of a name"),
     Correction("leaders", "candidates", find_leaders, "the best chunk of one channel may be unknown to the other"),
     Correction("spread", "candidates", spread, "a long document would take every place"),
     Correction("clear_first", "places", put_clear_first, "the graph adds below a clear first place"),

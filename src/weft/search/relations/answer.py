@@ -18,7 +18,6 @@ from weft.extract.relation_types import FIELDS
 from weft.extract.statements import Statement, in_words, inverse, spellings
 from weft.graph.paths import best_path
 from weft.records import Entity, PathStep, Question, RelatedThing, Relation, RelationAnswer, RelationQuestion
-from weft.search.cite import cite, find_hidden_prefix
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.relations.name_lookup import find_named
 from weft.search.search_context import SearchContext
@@ -179,7 +178,7 @@ def _describing(entities: Sequence[Entity], search: SearchContext) -> tuple[str,
     best: dict[str, str] = {}
     for mention in store.graph.mentions_of([entity.id for entity in entities], limit=5):
         best.setdefault(mention.entity_id, mention.chunk_id)
-    citations = _cite([best[entity.id] for entity in entities if entity.id in best], search)
+    citations = search.chunks.cite([best[entity.id] for entity in entities if entity.id in best])
     return tuple(citations.values())
 
 
@@ -193,7 +192,7 @@ def _read_items(found: Sequence[_Found], relations: Relations, search: SearchCon
     ids = sorted({id for relation in steps for id in (relation.source_id, relation.target_id)})
     entities = {entity.id: entity for entity in relations.entities(ids)}
     last = {each.id: described[each.chain[-1][1]] for each in found}
-    citations = _cite([relation.chunks[0] for relation in last.values() if relation.chunks], search)
+    citations = search.chunks.cite([relation.chunks[0] for relation in last.values() if relation.chunks])
     items = []
     for each in found:
         relation = described[each.chain[-1][1]]
@@ -235,11 +234,3 @@ def _path(found: _Found, entities: Mapping[str, Entity]) -> tuple[PathStep, ...]
 
 def _name(id: str, entities: Mapping[str, Entity]) -> str:
     return entities[id].name if id in entities else id
-
-
-def _cite(chunk_ids: Sequence[str], search: SearchContext) -> dict[str, str]:
-    """Return the citations of chunks by id; deleted chunks are left out."""
-    chunks = search.chunks.read(list(dict.fromkeys(chunk_ids)))
-    owners = search.chunks.documents(chunks.values())
-    hidden = find_hidden_prefix(search.store, [document.source for document in owners.values()])
-    return {id: cite(owners[chunk.document_id], chunk, hidden=hidden) for id, chunk in chunks.items()}
