@@ -381,3 +381,13 @@ def test_a_common_word_of_a_name_alone_is_another_thing(tmp_path, question, expe
 
     assert ", ".join(sorted({p.document.title for p in (*result.evidence, *result.connected)})) == expected
     assert {piece.document.title for piece in wide.evidence} >= {"Post Box", "Tool Box", "Box 0"}
+
+
+def test_a_common_word_of_a_name_is_no_word_of_a_longer_question(tmp_path):
+    """A distant passage needs another word of the question, if one passage has them all."""
+    told = Document(source="signal-box.md", title="Signal Box", text="# Signal Box\n\nThe lamps are lit before dusk.")
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add([told, *(note(f"{word} Box") for word in ("Post", "Tool", "Hat", "Salt", "Pill", "Ice"))])
+        result = engine.query("Where does the Signal Box say that lamps are lit before dusk?")
+
+    assert [piece.document.title for piece in result.evidence] == ["Signal Box"]

@@ -10,8 +10,8 @@ Rejection of hits that share too few words with the question where others have n
         street-light.md     cosine 0.74   none             kept: it may say the same in other words
 
 Cosines of a small namespace, or of invented names, are all high. The gate therefore keeps them for want of anything
-better. If a passage has the words of the question, there is something better. If these words are names of things alone,
-other words cannot say the same, and a word that many names have is no name:
+better. If a passage has the words of the question, there is something better; a common word of a name alone is none.
+If these words are names of things alone, other words cannot say the same, and a word that many names have is no name:
 
     Signal Box
         signal-box.md       signal, box    kept
@@ -22,7 +22,7 @@ other words cannot say the same, and a word that many names have is no name:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from weft.choices import GRAPH, VECTOR
@@ -64,7 +64,8 @@ def reject_wordless(draft: Draft, search: SearchContext) -> Draft:
     worded = search.store.search_keyword(wanted, limit=search.pool_size, where=search.where)
     if len(worded.hits) >= search.pool_size:
         return draft
-    distant -= {hit.chunk_id for hit in worded.hits}
+    shared = distant.intersection(hit.chunk_id for hit in worded.hits)
+    distant -= shared - _sharing_names(shared, wanted, draft, search)
     if not distant or not _is_covered(draft, worded, wanted, search):
         return draft
     return _reject(draft, distant)
@@ -80,17 +81,32 @@ def reject_namesakes(draft: Draft, search: SearchContext) -> Draft:
     kept = draft.verdict.kept
     if not search.options.gate or draft.is_cited or len(kept) < 2 or not names_alone(draft):
         return draft
-    seeds = [seed for seed in draft.walked.seeds if seed.defining_chunks]
-    names = [frozenset(query_terms(key)) for seed in seeds for key in (seed.key, seed.entity.key)]
-    terms = sorted(frozenset[str]().union(*names))
-    statistics = search.store.keyword_statistics(terms)
-    weights = {term: math.log(1 + statistics.chunks / (1 + statistics.counts.get(term, 0))) for term in terms}
-    found = find_terms(terms, [hit.chunk_id for hit in kept], chunks=search.chunks)
-    shares = {id: max(_share(name, own, weights=weights) for name in names if name) for id, own in found.items()}
+    shares = _name_shares([hit.chunk_id for hit in kept], draft, search)
     if max(shares.values(), default=0.0) < 1.0:
         return draft
     supported = graph_supported(draft.rankings.get(GRAPH), trust=draft.walked.trust)
     return _reject(draft, {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE} - supported)
+
+
+def _sharing_names(ids: Collection[str], wanted: Sequence[str], draft: Draft, search: SearchContext) -> set[str]:
+    """Return the hits whose words of the question are only common words of a name."""
+    shares = _name_shares(sorted(ids), draft, search) if ids else {}
+    named = {term for seed in draft.walked.seeds if seed.defining_chunks for term in query_terms(seed.key)}
+    others = find_terms([term for term in wanted if term not in named], sorted(ids), chunks=search.chunks)
+    return {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE and not others.get(id)}
+
+
+def _name_shares(ids: Sequence[str], draft: Draft, search: SearchContext) -> dict[str, float]:
+    """Return for each hit the largest share of the weight of a name of the question that it has."""
+    seeds = [seed for seed in draft.walked.seeds if seed.defining_chunks]
+    names = [frozenset(query_terms(key)) for seed in seeds for key in (seed.key, seed.entity.key)]
+    terms = sorted(frozenset[str]().union(*names))
+    if not terms:
+        return {}
+    statistics = search.store.keyword_statistics(terms)
+    weights = {term: math.log(1 + statistics.chunks / (1 + statistics.counts.get(term, 0))) for term in terms}
+    found = find_terms(terms, ids, chunks=search.chunks)
+    return {id: max(_share(name, own, weights=weights) for name in names if name) for id, own in found.items()}
 
 
 def _share(name: frozenset[str], found: set[str], *, weights: Mapping[str, float]) -> float:
