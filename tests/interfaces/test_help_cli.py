@@ -9,6 +9,7 @@ import sys
 import click
 import pytest
 
+from weft import open_engine
 from weft.admin import calibrate as fitting
 from weft.cli.evaluate import calibrate
 from weft.cli.index import index, worker
@@ -71,6 +72,23 @@ def test_help_loads_no_slow_module():
 
     assert [verb for verb, *_ in found] == verbs
     assert [row for row in found if row[1] != 0 or row[2] > MAX_MODULES or row[3:] != [[], "Usage: "]] == []
+
+
+def test_statistics_load_no_reader_of_pages(tmp_path):
+    """Opening a store and reading from it needs neither Markdown nor the rules that find links, nor the checks."""
+    db = str(tmp_path / "weft.db")
+    slow = ("markdown_it", "weft.extract.links.page_reader", "weft.extract.phrases", "weft.store.relational.check")
+    code = (
+        "import atexit, sys; from weft.cli.main import main\n"
+        f"atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))\n"
+        f"sys.argv = ['weft', '--db', {db!r}, 'stats']; main()"
+    )
+    open_engine(db, embedder="hash").close()
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+
+    assert done.stdout.splitlines()[0] == "documents: 0"
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_statistics_open_no_engine(weft, notes):

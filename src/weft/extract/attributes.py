@@ -23,7 +23,7 @@ from weft.extract.names import name_key
 from weft.extract.page_fields import AUTHOR_FIELDS, is_page_field
 from weft.extract.phrases import is_identifier, is_proper, is_usable
 from weft.extract.relation_types import FIELDS
-from weft.records import Metadata, Scalar
+from weft.records import Metadata, Scalar, to_values
 from weft.text.links import find_wikilinks, link_target, replace_links
 from weft.text.normalise import CJK
 
@@ -120,11 +120,6 @@ def read_type(metadata: Metadata) -> str:
         if field_name(key) in TYPES and isinstance(value, str) and _is_type(value):
             return value.strip().lower()
     return ""
-
-
-def to_values(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
-    """Return the elements of a list, or a scalar as a list of one."""
-    return [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
 
 
 def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:

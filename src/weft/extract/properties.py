@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from weft.extract.attributes import MAX_VALUES, field_name, read_values, to_values
+from weft.extract.attributes import MAX_VALUES, field_name, read_values
 from weft.extract.names import name_key
 from weft.extract.page_fields import is_page_field
 from weft.extract.relation_types import FIELDS
-from weft.records import Document, GivenFact, Scalar
+from weft.records import Document, GivenFact, Scalar, to_values
 from weft.text.links import read_link_list, replace_links
 from weft.text.normalise import squeeze
 

@@ -25,6 +25,7 @@ from weft.records.documents import (
     Unit,
     Vector,
     Vectors,
+    to_values,
 )
 from weft.records.entities import (
     CODE_PREFIX,
@@ -247,4 +248,5 @@ __all__ = [
     "WrittenSentence",
     "parse_time",
     "to_microseconds",
+    "to_values",
 ]

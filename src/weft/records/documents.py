@@ -19,6 +19,13 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 Scalar: TypeAlias = str | int | float | bool | None
 Metadata: TypeAlias = Mapping[str, "Scalar | Sequence[Scalar]"]
+
+
+def to_values(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
+    """Return the elements of a list of metadata, or a scalar as a list of one."""
+    return [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+
+
 Unit: TypeAlias = Literal["line", "page", "turn", "slide", "row", "chapter"]
 """What the line numbers of chunks count."""
 UNIT_MARKS: Mapping[Unit, str] = {"line": "", "page": "p", "turn": "t", "slide": "s", "row": "r", "chapter": "ch"}

@@ -15,7 +15,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from weft.extract.attributes import to_values
 from weft.extract.code.code_keys import code_key
 from weft.extract.links.addresses import read_address, read_url, read_wikilink
 from weft.extract.links.anchor_text import read_label
@@ -49,7 +48,7 @@ from weft.extract.names import name_key
 from weft.extract.sentences import sentence_around, shorten, strip_markup
 from weft.extract.statements import LINK_WEIGHT
 from weft.extract.subjects import Topic
-from weft.records import Candidate, Chunk, Document, StatedRelation
+from weft.records import Candidate, Chunk, Document, StatedRelation, to_values
 from weft.text.links import link_label, link_page, link_target
 from weft.text.markdown.blocks import fenced_lines, parse
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.extract.attributes import to_values
 from weft.extract.names import name_key, words
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.papers.titles import title_similarity, title_words
-from weft.records import Entity, Filter
+from weft.records import Entity, Filter, to_values
 from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 from weft.text.normalise import is_unspaced

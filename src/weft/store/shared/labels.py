@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from weft.extract.attributes import to_values
-from weft.records import Filter, Metadata, Scalar
+from weft.records import Filter, Metadata, Scalar, to_values
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from weft.extract.links.page_keys import LINKS_TO, RESOLVED, read_link_key
-from weft.extract.links.page_reader import locate_links
 from weft.extract.links.resolution import PageRow, Target, resolve
 from weft.records import BrokenLink, Candidate, StatedRelation
 
@@ -75,6 +74,9 @@ def link_of_origin(origin: str) -> str:
 
 def locate_broken(text: str, *, source: str, start_line: int, keys: Collection[str]) -> list[BrokenLink]:
     """Return broken links of a chunk with line and address; a link that the text does not show is at the first line."""
+    # Only lists of broken links need the readers of pages, whose import takes longer than most reads of a store.
+    from weft.extract.links.page_reader import locate_links
+
     places = locate_links(text, source=source, keys=frozenset(keys))
     return [BrokenLink(source=source, line=start_line + line, target=address) for line, address in places.values()]
 
