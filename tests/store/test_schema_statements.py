@@ -1,6 +1,7 @@
 """Statements of the PostgreSQL scripts, one by one, and how the tables are created from them."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import postgres
 import psycopg
@@ -57,14 +58,15 @@ def test_each_statement_that_is_sent_is_one(partitions):
     assert kinds.count(ast.CreatePolicyStmt) == 2 + len(schema.distributed_tables())
 
 
-class Statements(psycopg.Connection):
-    """A connection that notes which statements are sent outside a transaction."""
+class CommittedSchema(psycopg.Connection):
+    """A connection that notes, at each `CREATE TABLE`, whether another connection sees the schema."""
 
-    alone = ()
+    seen = ()
 
     def execute(self, query, params=None, **options):
-        if self.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-            self.alone = (*self.alone, query)
+        if str(query).startswith("CREATE TABLE"):
+            with psycopg.connect(self.observer) as other:
+                self.seen += other.execute("SELECT to_regnamespace('weft') IS NOT NULL").fetchone()
         return super().execute(query, params, **options)
 
 
@@ -75,10 +77,50 @@ def test_the_owner_of_the_tables_need_not_be_a_superuser(postgres_server):
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute("CREATE EXTENSION IF NOT EXISTS vector")
         with postgres.new_role(dsn, name=f"{postgres.ROLE}_maker", grants=[f"CREATE ON DATABASE {name}"]) as owner:
-            with Statements.connect(owner, autocommit=True) as db:
+            with CommittedSchema.connect(owner, autocommit=True) as db:
+                db.observer = dsn
                 assert schema.create(db, where="here")
                 assert not schema.create(db, where="here")
-                assert [text for text in db.alone if text.startswith("CREATE")] == ["CREATE SCHEMA IF NOT EXISTS weft"]
+                assert len(db.seen) == len(schema.tables()) and all(db.seen)
             database = PostgresDatabase(owner)
             assert database.check() == []
             database.close()
+
+
+class TransactionPool:
+    """A connection as a pooler in transaction mode gives it: after each transaction, it is another one."""
+
+    def __init__(self, dsn):
+        self._pool = [psycopg.connect(dsn, autocommit=True) for _ in range(5)]
+        self.info = self._pool[0].info
+
+    def execute(self, query, params=None):
+        if self._pool[0].info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+            self._pool.append(self._pool.pop(0))
+        return self._pool[0].execute(query, params)
+
+    def transaction(self):
+        self._pool.append(self._pool.pop(0))
+        return self._pool[0].transaction()
+
+    def close(self):
+        for db in self._pool:
+            db.close()
+
+
+def test_the_tables_are_created_once_behind_a_pooler(postgres_server):
+    """Several processes open an empty database at once. No lock is left on a connection of the pooler."""
+    name = f"weft_pooled_{uuid.uuid4().hex[:8]}"
+    with postgres.new_database(postgres_server, name, tables=False, pgvector=postgres.IS_CITUS) as dsn:
+        pools = [TransactionPool(dsn) for _ in range(3)]
+        with ThreadPoolExecutor() as threads:
+            created = [*threads.map(lambda pool: schema.create(pool, where="here"), pools)]
+        with psycopg.connect(dsn, autocommit=True) as db:
+            held = db.execute(
+                "SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database"
+                " WHERE locktype = 'advisory' AND datname = current_database()"
+            ).fetchone()
+        for pool in pools:
+            pool.close()
+    assert sorted(created) == [False, False, True]
+    assert held == (0,)

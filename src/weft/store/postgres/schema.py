@@ -87,26 +87,28 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
 def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0) -> bool:
     """Create all tables in one transaction; return False if they exist."""
     _check_server(db, where=where)
-    with _schema_lock(db):
+    if read_state(db).version:
+        return False
+    script = [*statements(load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db))]
+    with _changing(db):  # a transaction of its own: the other nodes of Citus see the schema after its commit
+        db.execute(script[0])
+    with _changing(db):
         state = read_state(db)
         if state.version:
             return False
-        script = [*statements(load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db))]
         tables_end = next(place for place, one in enumerate(script) if one.startswith("ALTER TABLE"))
-        db.execute(script[0])  # a transaction of its own: the other nodes of Citus see the schema after its commit
-        with db.transaction():
-            if state.has_citus:
-                db.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-            for statement in script[1:tables_end]:
+        if state.has_citus:
+            db.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+        for statement in script[1:tables_end]:
+            db.execute(statement)
+        if state.has_citus:
+            distribute(db, tables(), by_namespace=distributed_tables())
+        for statement in script[tables_end:]:
+            db.execute(statement)
+        for statement in security_statements(partitions=partitions):
+            if not (state.has_citus and statement.endswith(FORCE)):
                 db.execute(statement)
-            if state.has_citus:
-                distribute(db, tables(), by_namespace=distributed_tables())
-            for statement in script[tables_end:]:
-                db.execute(statement)
-            for statement in security_statements(partitions=partitions):
-                if not (state.has_citus and statement.endswith(FORCE)):
-                    db.execute(statement)
-            db.execute("INSERT INTO weft.schema_version (version) VALUES (%s)", [VERSION])
+        db.execute("INSERT INTO weft.schema_version (version) VALUES (%s)", [VERSION])
     return True
 
 
@@ -198,7 +200,8 @@ def _check_server(db: psycopg.Connection[TupleRow], *, where: str) -> None:
         raise StoreUnavailable(f"{where} is PostgreSQL {major}", hint="upgrade the server to PostgreSQL 14 or newer")
     if not read_state(db).pgvector:
         try:
-            db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            with _changing(db):
+                db.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreUnavailable(
                 f"{where} has no extension `vector`", hint="run as the owner of the database: CREATE EXTENSION vector"
@@ -216,9 +219,12 @@ def _check_server(db: psycopg.Connection[TupleRow], *, where: str) -> None:
 
 
 @contextmanager
-def _schema_lock(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
-    db.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
-    try:
+def _changing(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
+    """
+    Begin a transaction that changes tables, one process at a time.
+
+    A lock of the session would stay: a pooler may send the statement that ends it over another connection.
+    """
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
         yield
-    finally:
-        db.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
