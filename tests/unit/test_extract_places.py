@@ -297,8 +297,8 @@ def test_values_and_clauses_are_no_terms():
 
 def test_the_account_of_an_author_is_not_part_of_the_name():
     """`Jane Doe (@jane)` and `Jane Doe <jane@example.org>` are Jane Doe."""
-    value = "Ada Byron (@ada), Jane Doe <jane@example.org>"
-    assert list(read_values("author", value)) == ["Ada Byron", "Jane Doe"]
+    value = "Ada Byron (@ada), Jane Doe <jane@example.org>, Max Born (@born) <max@example.org>"
+    assert list(read_values("author", value)) == ["Ada Byron", "Jane Doe", "Max Born"]
     assert list(read_values("service", "Disk (@disk)")) == ["Disk (@disk)"]
 
 

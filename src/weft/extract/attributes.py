@@ -47,7 +47,7 @@ _LOWER_CASE = frozenset({"depends_on", "dependencies", "requires", "service", "s
 _AUTHORS = frozenset({"author", "authors", "written_by", "director", "directed_by", "founded_by", "created_by"})
 _EMPTY_VALUES = word_set("none n/a na null unknown tbd todo true false yes no various other others any all -")
 _ACCOUNT = re.compile(r"\s?(?:\(@[\w.-]{1,60}\)|<[^<>]{1,200}>)$")
-"""Account or address behind the name of an author: `Jane Doe (@jane)`, `Jane Doe <jane@example.org>`."""
+"""Account or address behind the name of an author, who may have both: `Jane Doe (@jane) <jane@example.org>`."""
 _SEPARATOR = re.compile(r"[,;|、，；•·]")
 _PEOPLE_SEPARATOR = re.compile(r"[;|、；•·]|\sand\s|,(?=\s*\S+\s+\S)")
 _LINE = re.compile(
@@ -135,7 +135,8 @@ def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
         items = [item for item in to_values(value)[:MAX_VALUES] if isinstance(item, str)]
     for item in items:
         name = item.strip().strip("\"'")
-        name = (_ACCOUNT.sub("", name) or name) if field in _AUTHORS else name
+        if field in _AUTHORS:
+            name = _ACCOUNT.sub("", _ACCOUNT.sub("", name)) or name
         if name.startswith("[[") and name.endswith("]]"):
             name = link_target(name[2:-2])
         if is_name_like(name) or (field in _LOWER_CASE and _is_package(name)):

@@ -57,10 +57,11 @@ _BOUNDARY = word_set(
     "meaning originally best most currently also not his her its their it he she they this these those "
     "responsible available if unless because whether though although"
 )
-_KINDS_OF = word_set("type kind sort form variety species name pair number series group class set one part")
+_KINDS_OF = word_set("type kind sort form variety species name pair number series group class set one")
 _EMPTY = word_set(
     "one way lot few thing things result same first second third case reason problem point fact end rest only "
-    "main most more time answer question bit matter other idea rule exception example difference part member"
+    "main most more time answer question bit matter other idea rule exception example difference part member "
+    "option choice alternative candidate"
 )
 _MODIFIERS = word_set("film stage television theatre theater radio screen music opera voice movie tv black")
 """Nouns that often modify another noun: `a film and stage director`."""
@@ -211,7 +212,7 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
             if head == "place" and folded in ("to", "for", "where"):  # `a good place to keep settings`
                 return ""
             break
-        elif head and _is_participle(folded, after):  # `a format designed for`
+        elif head and (_is_participle(folded, after) or _opens_clause(folded, head)):  # `a format designed for`
             break
         else:
             is_noun = (word.isalpha() or "-" in word) and not is_identifier(word)
@@ -296,6 +297,11 @@ def _find_translations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Al
 
 
 # ── helper functions ────────────────────────────────────────────────────────────────────────────
+
+
+def _opens_clause(word: str, head: str) -> bool:
+    """Return True if an article after a noun begins a clause: `the only store the team knows`."""
+    return word == "the" and head not in STARTERS and not head.endswith("ly")
 
 
 def _is_fragment(before: str, name: str) -> bool:
