@@ -27,6 +27,7 @@ from weft.daemon.state import read_status
 from weft.engine.engine import Engine
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.processes import child
+from weft.processes.framing import decode, encode, frame, read_frame
 from weft.records import to_microseconds
 from weft.testing import FakeEmbedder
 
@@ -207,8 +208,8 @@ def test_a_wrong_event_is_an_error_and_the_daemon_goes_on(daemon, event, given, 
     """Each request gets an answer."""
     assert message in daemon(event, **given)["error"]
     with daemon.address.connect(seconds=60)[0] as raw:
-        raw.sendall(b"no json\n")
-        assert "invalid request" in json.loads(raw.recv(1000))["error"]
+        raw.sendall(frame(b"no json"))
+        assert "invalid request" in decode(read_frame(raw.recv))["error"]
     assert daemon("session-start") == {"text": ""}
 
 
@@ -219,8 +220,8 @@ def test_a_port_needs_the_token(daemon):
         return
     port = json.loads(Path(daemon.address.port_file).read_text())["port"]
     with socket.create_connection(("127.0.0.1", port)) as raw:
-        raw.sendall(json.dumps({"event": "session-start", "input": {}, "token": "wrong"}).encode() + b"\n")
-        assert json.loads(raw.recv(1000)) == {"error": "wrong token"}
+        raw.sendall(encode({"event": "session-start", "input": {}, "token": "wrong"}))
+        assert decode(read_frame(raw.recv)) == {"error": "wrong token"}
 
 
 def test_only_one_daemon_holds_an_address(runtime):
@@ -256,9 +257,8 @@ def test_the_command_starts_a_daemon_and_never_fails(tmp_path, runtime):
         assert (broken.returncode, broken.stdout) == (0, b"")
         (log,) = home.rglob("hook.log")
         assert "prompt:" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
-        assert [path.stem for path in runtime.rglob("*.sock")] == [
-            find_address(str(tmp_path / "weft.db"), "default").name
-        ]
+        address = find_address(str(tmp_path / "weft.db"), "default")
+        assert [path.name for path in runtime.rglob("*.sock")] == [Path(address.socket_path).name]
     finally:
         end_daemon(str(tmp_path / "weft.db"))
 

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 MAX_SOCKET_PATH = 100
 """Maximum length of the path of a socket; operating systems allow 104 to 108 bytes."""
+PROTOCOL = 2
+"""Version of the messages, in the names of socket and port file: a client finds no daemon that speaks another one."""
 FOLDER_MODE = 0o700
 QUEUED_CONNECTIONS = 128
 """Connections that the operating system keeps until they are accepted; further ones fail at once on Unix sockets."""
 
 
 class Address:
-    """Files of a daemon: `NAME.sock`, or `NAME.json` with port and token, and `NAME.lock`."""
+    """Files of a daemon: `NAME-2.sock`, or `NAME-2.json` with port and token, and `NAME.lock` for all versions."""
 
     __slots__ = ("_base", "is_unix", "name")
 
@@ -42,12 +44,12 @@ class Address:
     @property
     def socket_path(self) -> str:
         """Path of the Unix socket."""
-        return f"{self._base}.sock"
+        return f"{self._base}-{PROTOCOL}.sock"
 
     @property
     def port_file(self) -> str:
         """Path of the file with port and token."""
-        return f"{self._base}.json"
+        return f"{self._base}-{PROTOCOL}.json"
 
     def connect(self, *, seconds: float) -> tuple[socket.socket, str]:
         """Return a connection and the token for it. Raises `OSError` if no daemon listens."""
@@ -136,7 +138,7 @@ def find_address(db: str, namespace: str) -> Address:
     name = hashlib.sha256(f"{db}\0{namespace}".encode()).hexdigest()[:16]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     folder = os.path.join(runtime, "weft")
-    is_fit = os.path.isabs(runtime) and len(os.path.join(folder, f"{name}.sock")) <= MAX_SOCKET_PATH
+    is_fit = os.path.isabs(runtime) and len(os.path.join(folder, f"{name}-{PROTOCOL}.sock")) <= MAX_SOCKET_PATH
     if not is_fit or not _make_folder(folder):
         folder = os.path.join(_temporary_folder(), f"weft-{_user_id()}")
         if not _make_folder(folder):

@@ -1,5 +1,5 @@
 """
-Client of the daemon: one JSON line to it, one JSON line back, within a deadline.
+Client of the daemon: one message to it, one message back, within a deadline.
 
 Events to be captured are written to the spool first; the daemon is only told that something waits.
 
@@ -18,6 +18,7 @@ from weft.daemon.address import Address, find_address
 from weft.daemon.events import CAPTURED, folder_of, session_of, to_capture
 from weft.daemon.spool import Spool
 from weft.daemon.switches import find_switch
+from weft.processes.framing import decode, encode, receive_frame, seconds_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,25 +115,14 @@ def _ask_or_start(address: Address, request: Mapping[str, Any], *, db: str, name
 
 def ask(address: Address, request: Mapping[str, Any], *, deadline: float) -> dict[str, Any]:
     """Return the answer of the daemon. Raises `OSError` without one before `deadline` (monotonic seconds)."""
-    made, token = address.connect(seconds=_left(deadline))
+    made, token = address.connect(seconds=seconds_left(deadline))
     with made:
-        made.sendall(json.dumps({**request, "token": token}).encode() + b"\n")
-        data = b""
-        while not data.endswith(b"\n"):
-            made.settimeout(_left(deadline))
-            part = made.recv(1 << 16)
-            if not part or len(data) > MAX_ANSWER_BYTES:
-                raise OSError("the daemon closed the connection")
-            data += part
-    found = json.loads(data)
+        made.sendall(encode({**request, "token": token}))
+        try:
+            found = decode(receive_frame(made, deadline=deadline, max_bytes=MAX_ANSWER_BYTES))
+        except EOFError as error:
+            raise OSError("the daemon closed the connection") from error
     return found if isinstance(found, dict) else {}
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("the deadline has passed")
-    return left
 
 
 def start(db: str, namespace: str) -> None:

@@ -11,7 +11,6 @@ longest is closed, so that other hooks are answered at once.
 from __future__ import annotations
 
 import hmac
-import json
 import logging
 import secrets
 import socket
@@ -29,11 +28,12 @@ from weft.daemon.spool import Spool
 from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError, WeftError
+from weft.processes.framing import FrameTooLarge, decode, encode, receive_frame
 
 logger = logging.getLogger(__name__)
 
 MAX_REQUEST_BYTES = 4 << 20
-"""Maximum size of a request: an input of 1 MiB is up to three times as long with its letters escaped."""
+"""Maximum size of a request. Its input is at most 1 MiB before it is written as JSON again."""
 MAX_CONNECTIONS = 16
 REQUEST_SECONDS = 10.0
 """Maximum time to receive a request, and to send an answer."""
@@ -129,7 +129,7 @@ class Daemon:
                     raise OSError("the client did not wait")
                 on_waited()
                 connection.settimeout(REQUEST_SECONDS)
-                connection.sendall(json.dumps(answer).encode() + b"\n")
+                connection.sendall(encode(answer))
         except OSError as error:
             logger.info("request refused: %s", error)
         finally:
@@ -209,17 +209,13 @@ def _is_closed(connection: socket.socket) -> bool:
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
     """Return the request of a connection. Raises `ValueError` and `OSError`."""
-    end = time.monotonic() + REQUEST_SECONDS
-    data = bytearray()
-    while not data.endswith(b"\n"):
-        connection.settimeout(max(end - time.monotonic(), 0.001))
-        part = connection.recv(1 << 16)
-        if not part:
-            raise ValueError("the request is incomplete")
-        data += part
-        if len(data) > MAX_REQUEST_BYTES:
-            raise ValueError(f"it is larger than {MAX_REQUEST_BYTES:,} bytes")
-    found = json.loads(data)
+    deadline = time.monotonic() + REQUEST_SECONDS
+    try:
+        found = decode(receive_frame(connection, deadline=deadline, max_bytes=MAX_REQUEST_BYTES))
+    except EOFError as error:
+        raise ValueError("the request is incomplete") from error
+    except FrameTooLarge as error:
+        raise ValueError(f"it is larger than {MAX_REQUEST_BYTES:,} bytes") from error
     if not isinstance(found, dict):
         raise ValueError("expected a JSON object as request")
     return found
