@@ -3,9 +3,10 @@ Unrelated passages in the answers over linked notes.
 
     python benchmarks/real/linked_notes.py [--shown]    five generated folders of 30 to 400 notes
     python benchmarks/real/linked_notes.py --seed 7     other notes and questions
+    … --sizes 8 9 10 11 12 --without wordless           small folders, without one correction
 
 Every note has an invented name, three sentences on its subject, and up to four links, most of them to notes of its own
-group. 20 questions for each folder name one note: its title alone, "What is the X?", or a question for a detail.
+group. Up to 20 questions for each folder name one note: its title alone, "What is the X?", or a question for a detail.
 A passage is unrelated if its note is neither the named one nor linked with it in either direction, and has neither the
 name nor, for a question for a detail, the subject of the named note. `median`, `mean` and `most` count such passages in
 one answer, evidence and connected passages together; `names` and `details` are the means of both kinds of questions.
@@ -29,6 +30,7 @@ from harness import make_parser
 
 from weft import open_engine
 from weft.records import Document
+from weft.search import corrections
 
 SIZES = (30, 60, 120, 250, 400)
 QUESTIONS = 20
@@ -120,7 +122,7 @@ def count_unrelated(notes: Sequence[Note], *, chance: random.Random, is_shown: b
     """Yield the number of unrelated passages of each answer."""
     with tempfile.TemporaryDirectory() as folder, open_engine(Path(folder) / "weft.db") as engine:
         engine.add([note.document() for note in notes])
-        for number, note in enumerate(chance.sample(notes, QUESTIONS)):
+        for number, note in enumerate(chance.sample(notes, min(QUESTIONS, len(notes)))):
             question, is_detail = ask(note, number)
             near = {note.name, *note.links, *(other.name for other in notes if note.name in other.links)}
             near |= {other.name for other in notes if is_detail and other.subject == note.subject}
@@ -149,11 +151,14 @@ def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--seed", type=int, default=20261119, help="seed of notes and questions")
     parser.add_argument("--shown", action="store_true", help="list answers with unrelated passages")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="notes of each folder")
+    parser.add_argument("--without", help="correction to leave out, see docs/ranking.md")
     arguments = parser.parse_args()
+    corrections.CORRECTIONS = tuple(c for c in corrections.CORRECTIONS if c.name != arguments.without)
     print("| notes | questions | first | median | mean | most | names | details |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     pooled = list[Answer]()
-    for size in SIZES:
+    for size in arguments.sizes:
         chance = random.Random(f"{arguments.seed} {size}")
         answers = list(count_unrelated(make_notes(size, chance=chance), chance=chance, is_shown=arguments.shown))
         pooled += answers
