@@ -10,10 +10,13 @@ from making import adopt
 
 from weft.config import SplitOptions
 from weft.index import batch_writer, run
-from weft.index.batch_writer import MAX_PENDING_TEXTS, TEXTS_PER_GROUP
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.testing import FakeEmbedder
+
+TEXTS_PER_GROUP = 8
+MAX_PENDING_TEXTS = 16 * TEXTS_PER_GROUP
+"""An eighth of the real sizes, in the same proportions."""
 
 
 def doc(source, text):
@@ -69,8 +72,11 @@ def test_the_next_documents_are_read_while_the_model_works(database):
 
 @pytest.fixture(autouse=True)
 def whole_groups(monkeypatch):
-    """The first groups are as large as the others, so that texts can be counted in groups."""
+    """Groups are small, and the first are as large as the others, so that texts can be counted in groups."""
     monkeypatch.setattr(run, "FIRST_GROUPS_CHUNKS", ())
+    for name in ("TEXTS_PER_GROUP", "MAX_PENDING_TEXTS", "MAX_FIRST_LOAD_TEXTS", "MAX_TEXTS_PER_CALL"):
+        monkeypatch.setattr(batch_writer, name, getattr(batch_writer, name) // 8)
+    assert (batch_writer.TEXTS_PER_GROUP, batch_writer.MAX_PENDING_TEXTS) == (TEXTS_PER_GROUP, MAX_PENDING_TEXTS)
 
 
 def test_the_first_groups_are_small(database, embedder, monkeypatch):

@@ -80,7 +80,7 @@ def test_without_the_extra_code_is_split_as_before(monkeypatch):
 HOSTILE = {
     "nested parentheses": "(" * 10_000 + ")" * 10_000,
     "nested parentheses over lines": "(\n" * 10_000 + ")\n" * 10_000,
-    "nested calls": "f(\n" * 10_000 + ")\n" * 10_000,
+    "nested calls": "f(\n" * 4_000 + ")\n" * 4_000,
     "nested definitions": "".join(f"{' ' * n}def f{n}():\n" for n in range(300)),
     "nested classes": "".join(f"{' ' * n}class C{n}:\n" for n in range(300)),
     "binary junk": bytes(range(256)).decode("latin-1") * 40,
