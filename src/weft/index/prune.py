@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from weft.records import DocumentInfo, Evidence, Filter, Result, Skipped
@@ -67,8 +68,9 @@ def mark_lost(result: Result, *, store: StoreReader, base: Path) -> Result:
     """
     pieces = (*result.evidence, *result.connected)
     sources = {piece.document.source for piece in pieces if IMPORT not in piece.document.metadata}
-    files = {source: find_file_on_disk(source, base=base) for source in sources if not has_scheme(source)}
-    lost = {source for source, path in files.items() if path is None}
+    exists = cache(partial(_is_file, base=base))  # records of one file share it
+    files = [source for source in sources if not has_scheme(source)]
+    lost = {source for source in files if not any(map(exists, reversed(files_of(source))))}
     if not lost or (len(lost) == len(files) and not _is_beside_files(store, base=base)):
         return result
 
@@ -82,13 +84,13 @@ def mark_lost(result: Result, *, store: StoreReader, base: Path) -> Result:
 
 def find_file_on_disk(source: str, *, base: Path | None) -> Path | None:
     """Return the absolute path of the file of a document, or of one of its records; None if there is none."""
-    return next((path for file in files_of(source) if _is_file(path := path_of(file, base=base))), None)
+    return next((path_of(file, base=base) for file in files_of(source) if _is_file(file, base=base)), None)
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(source: str, *, base: Path | None) -> bool:
     """Return True for an existing file, or if this cannot be determined."""
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        return stat.S_ISREG(path_of(source, base=base).stat().st_mode)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: NUL in the name
         return False
     except OSError:

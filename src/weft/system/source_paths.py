@@ -13,5 +13,7 @@ _ESCAPE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 def path_of(source: str, *, base: Path | None) -> Path:
     """Return the absolute path of a source that is a file, which need not exist."""
     folder = (base or Path()).absolute()
+    if "\\u" not in source:
+        return folder / source
     unescaped = folder / _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
     return unescaped if os.path.lexists(unescaped) else folder / source

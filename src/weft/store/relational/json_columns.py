@@ -10,6 +10,8 @@ from weft.errors import StoreCorrupt
 
 def read_object(text: str, *, what: str) -> dict[str, Any]:
     """Return the object in a column; `what` names it in the error. Raises `StoreCorrupt`."""
+    if text == "{}":
+        return {}
     return _read(text, dict, what=what)  # type: ignore[no-any-return]
 
 
