@@ -6,7 +6,7 @@ from memory_store.store import MemoryDatabase
 from weft.config import SplitOptions
 from weft.context.serialise import document_to_dict, evidence_to_dict
 from weft.engine.opening.open_engine import open_engine
-from weft.extract.links.addresses import read_address
+from weft.extract.links.addresses import read_address, read_wikilink
 from weft.extract.links.anchor_text import read_label
 from weft.extract.links.anchors import MAX_ANCHORS, find_anchors
 from weft.extract.links.markdown_links import MAX_LINKS, find_links
@@ -44,6 +44,7 @@ def found(links):
         ('<a class="x" href="/pods/">the <b>Pods</b></a>', [(0, "/pods/", "the Pods")]),
         ('<Link to="/pods">Pods</Link>', [(0, "/pods", "Pods")]),
         ("<https://host/pods>", [(0, "https://host/pods", "")]),
+        ("> [!info] Needs [[Pods]]\n> and [[Nodes]].", [(0, "Pods", ""), (1, "Nodes", "")]),
         ("[[Pods#Limits|limits]] ![[Nodes]]", [(0, "Pods#Limits|limits", ""), (0, "Nodes", "")]),
         ('[R]({{< ref "pods.md" >}})', [(0, '{{< ref "pods.md" >}}', "R")]),
         ("![image](pods.png)", []),
@@ -171,6 +172,23 @@ def test_a_link_finds_its_page(source, address, target):
     at = page_key(source), link_key(read_address(address, source=source))
     chosen = resolve([at], find_pages)
     assert [item.page for item in chosen.values()] == ([page_key(target)] if target else [])
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [("Settings", "ui/Settings.md"), ("Profile", "sync/Choose.md"), ("sync/Old", "sync/Choose.md")],
+)
+def test_a_wikilink_leads_to_a_file_rather_than_to_another_path_of_a_nearer_page(address, target):
+    """`sync/Choose.md` may have `permalink: sync/settings`; without a file `Profile.md`, its other paths are found."""
+    rows = [PageRow(page_key(page), "") for page in ("sync/Choose.md", "ui/Settings.md")]
+    rows += [PageRow(f"/{name}/sync/|>", page_key("sync/Choose.md")) for name in ("settings", "profile", "old")]
+
+    def find_pages(prefixes):
+        return {prefix: [row for row in rows if row.key.startswith(prefix)] for prefix in prefixes}
+
+    source = "sync/Start.md"
+    at = page_key(source), link_key(read_wikilink(address, anchor="", name=""))
+    assert [item.page for item in resolve([at], find_pages).values()] == [page_key(target)]
 
 
 def test_a_long_path_has_a_short_key():

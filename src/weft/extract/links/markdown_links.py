@@ -51,7 +51,8 @@ def find_links(page: Page) -> list[Link]:
     """Return the links of a Markdown page in order."""
     found: list[Link] = []
     for block in page.blocks:
-        if block.is_prose and ("[" in block.text or "<" in block.text):
+        is_read = block.is_prose or block.info.startswith("[!")  # `> [!info] Needs [[Sync]]`
+        if is_read and ("[" in block.text or "<" in block.text):
             found += _block_links(page, block)
         if len(found) >= MAX_LINKS:
             break

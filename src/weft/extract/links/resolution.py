@@ -135,7 +135,8 @@ def resolve(links: Iterable[tuple[str, str]], find_pages: FindPages) -> dict[tup
     Return the targets of links, given as (key of the source page, key of the link).
 
     Links without a target are left out. Of several matching pages, the page with the longest common path with the
-    source is chosen. Ties go to the shorter path, then to the smaller key.
+    source is chosen. Ties go to the shorter path, then to the smaller key. A wikilink leads to a file of its name
+    rather than to another path (`permalink`) of a nearer page.
     """
     wanted = {at: read_link_key(at[1]) for at in links}
     found: dict[tuple[str, str], Target] = {}
@@ -144,7 +145,11 @@ def resolve(links: Iterable[tuple[str, str]], find_pages: FindPages) -> dict[tup
         pages = find_pages(list(dict.fromkeys(prefix for some in prefixes.values() for prefix in some)))
         for at, some in prefixes.items():
             for prefix in some:
-                if target := _choose(pages.get(prefix, ()), at[0], wanted[at], is_loose=is_loose):
+                rows = pages.get(prefix, ())
+                if wanted[at].kind == "w" and len(wanted[at].parts) == 1:
+                    files = [row for row in rows if not row.alias_of.startswith("/")]
+                    rows = files or (rows if is_loose else ())
+                if target := _choose(rows, at[0], wanted[at], is_loose=is_loose):
                     found[at] = target
                     break
     return found
