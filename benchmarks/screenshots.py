@@ -8,12 +8,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from harness import make_parser
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from weft import open_engine
+from weft.load.conversations.turns import Conversation, Message, to_document
+from weft.records import to_microseconds
 
 HOME = Path(__file__).parents[1]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -23,9 +28,15 @@ VIEWS = {
     "compare": "#/compare?q=" + quote("Why were sessions moved out of Redis?"),
     "entity": "#/entity?name=" + quote("Auth Service"),
     "facts": "#/facts?subject=" + quote("Auth Service"),
-    "documents": "#/documents",
+    "entities": "#/entities",
+    "documents": "#/documents",  # the last: its search leads to the document
 }
 """Views that need no preparation, by the name of their image."""
+SAID = {
+    "2026-03-02": ("Which port has staging?", "Staging listens on port 5433, behind the gateway."),
+    "2026-03-09": ("Why did the nightly export fail?", "The disk of the export host was full; it has 200 GB now."),
+}
+"""Questions and answers of the timeline, by day."""
 COLOURS = 256
 """Colours of an image; more do not show, and make the files larger."""
 
@@ -97,6 +108,23 @@ def shoot(browser: Browser, url: str, out: Path) -> None:
     phone.screenshot(path=out / "web-phone.png")
 
 
+def shoot_timeline(browser: Browser, url: str, out: Path, weft: list[str]) -> None:
+    """Write the screenshot of the timeline, with a conversation."""
+    turns = [
+        Message(role=role, text=text, time=to_microseconds(datetime.fromisoformat(f"{day}T09:30:00+00:00")))
+        for day, said in SAID.items()
+        for role, text in zip(("user", "assistant"), said, strict=True)
+    ]
+    talk = Conversation(source="claude:staging", host="claude", id="staging", title="Staging and exports")
+    with open_engine(weft[weft.index("--db") + 1]) as engine:
+        engine.add([to_document(turns, talk)])
+    page = browser.new_page(viewport={"width": 1280, "height": 860})
+    page.goto(url + "#/timeline")
+    page.wait_for_selector("section.panel h2")
+    page.screenshot(path=out / "web-timeline.png")
+    page.close()
+
+
 def shoot_status(browser: Browser, url: str, out: Path, weft: list[str]) -> None:
     """Write the screenshot of the status view with keys; from then on the server asks for a key."""
     key = ""
@@ -124,6 +152,7 @@ def main() -> None:
     with serving() as (url, weft), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=given.chromium, args=FLAGS)
         shoot(browser, url, given.out)
+        shoot_timeline(browser, url, given.out, weft)
         shoot_status(browser, url, given.out, weft)
         browser.close()
     for path in sorted(given.out.glob("web-*.png")):
