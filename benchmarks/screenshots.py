@@ -108,7 +108,7 @@ def shoot(browser: Browser, url: str, out: Path) -> None:
     phone.screenshot(path=out / "web-phone.png")
 
 
-def shoot_timeline(browser: Browser, url: str, out: Path, weft: list[str]) -> None:
+def shoot_timeline(browser: Browser, url: str, out: Path, command: list[str]) -> None:
     """Write the screenshot of the timeline, with a conversation."""
     turns = [
         Message(role=role, text=text, time=to_microseconds(datetime.fromisoformat(f"{day}T09:30:00+00:00")))
@@ -116,7 +116,7 @@ def shoot_timeline(browser: Browser, url: str, out: Path, weft: list[str]) -> No
         for role, text in zip(("user", "assistant"), said, strict=True)
     ]
     talk = Conversation(source="claude:staging", host="claude", id="staging", title="Staging and exports")
-    with open_engine(weft[weft.index("--db") + 1]) as engine:
+    with open_engine(command[command.index("--db") + 1]) as engine:
         engine.add([to_document(turns, talk)])
     page = browser.new_page(viewport={"width": 1280, "height": 860})
     page.goto(url + "#/timeline")

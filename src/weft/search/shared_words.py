@@ -91,6 +91,8 @@ def reject_namesakes(draft: Draft, search: SearchContext) -> Draft:
 def _sharing_names(ids: Collection[str], wanted: Sequence[str], draft: Draft, search: SearchContext) -> set[str]:
     """Return the hits whose words of the question are only common words of a name."""
     shares = _name_shares(sorted(ids), draft, search) if ids else {}
+    if not shares:
+        return set()
     named = {term for seed in draft.walked.seeds if seed.defining_chunks for term in query_terms(seed.key)}
     others = find_terms([term for term in wanted if term not in named], sorted(ids), chunks=search.chunks)
     return {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE and not others.get(id)}
