@@ -106,3 +106,22 @@ def test_hooks_can_be_paused_and_a_session_private(monkeypatch, tmp_path):
     assert switches.find_switch(session="s", folder="") == ""
     monkeypatch.setenv("WEFT_PRIVATE", "1")
     assert switches.find_switch(session="s", folder="") == "WEFT_PRIVATE is set"
+
+
+def test_a_prompt_gets_the_rules_of_its_project_whose_topic_it_names(daemon, tmp_path):  # noqa: F811
+    """And the contrary half that was stated with them; `weft recall` finds them without a project."""
+    shop, other = tmp_path / "shop", tmp_path / "other"
+    shop.mkdir()
+    other.mkdir()
+    capture(daemon, tmp_path, "s1", shop, "Always use pnpm, never npm.\nNever push to main.")
+
+    def added(prompt, folder):
+        return daemon("prompt", prompt=prompt, session_id="s2", cwd=str(folder))["text"]
+
+    assert "pnpm" not in added("Install lodash with npm", other)
+    assert "push" not in added("Draw a diagram of the login", shop)
+    text = added("Install lodash with npm", shop)
+    assert "never use npm" in text and "always use pnpm" in text
+    assert "never push" not in text
+    found = daemon.engine.memory.recall("Install lodash with npm", about=[f"project {shop}"])
+    assert found.facts[0].fact.predicate == "rule_use_npm"

@@ -6,7 +6,14 @@ from datetime import datetime, timezone
 import pytest
 
 from weft.daemon.block import Item, build_block, neutralise
-from weft.daemon.prompt_filter import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
+from weft.daemon.prompt_filter import (
+    adds_content,
+    concerns_prompt,
+    has_content,
+    is_single_question,
+    pick_excerpt,
+    touches_topic,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +50,23 @@ def test_a_fact_concerns_a_question_by_one_word_and_a_longer_prompt_by_two():
     long = "The new release notes for Bergen mention pnpm. Translate the paragraph about harbours into Danish."
     assert not concerns_prompt(fact, long)
     assert concerns_prompt("goal translate release notes", long)
+
+
+@pytest.mark.parametrize(
+    "topic, prompt, expected",
+    [("npm", "Install lodash with npm", True), ("npm", "run the npm tests", True), ("push to main", "run it", False),
+     ("django", "bump Django to 5.1.2", True), ("中文写注释", "给这个函数加上注释", True),
+     ("提交密钥", "明天几点开会", False), ("add a test when you fix a bug", "fix the parser bug", False)],
+)  # fmt: skip
+def test_a_prompt_touches_a_topic_by_a_word_of_its_own(topic, prompt, expected):
+    """Not by words of commands, numbers or single Chinese characters."""
+    assert touches_topic(topic, prompt) is expected
+
+
+def test_a_long_prompt_touches_a_topic_by_half_of_its_words():
+    """It shares a word with many topics."""
+    long = "The release notes for Bergen mention the currency of the harbour. Translate the paragraph into Danish."
+    assert touches_topic("currency", long) and not touches_topic("currency symbol decimal places", long)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from datetime import datetime
 import pytest
 
 from weft import open_engine
-from weft.extract.user_rules import read_rules
+from weft.extract.names import predicate_key
+from weft.extract.user_rules import read_rules, rule_topic
 from weft.extract.user_statements import read_statements
 from weft.load.conversations.turns import Conversation, Message, to_document
 from weft.records import to_microseconds
@@ -31,6 +32,14 @@ def said(text, *, before=""):
         ("Actually, the staging port is 5432.", [("correct staging port", "5432")]),
         ("以后请用pnpm，不要用npm", [("rule 用pnpm", "always"), ("rule 用npm", "never")]),
         ("千万不要提交密钥。", [("rule 提交密钥", "never")]),
+        ("以后不要用var", [("rule 用var", "never")]),
+        ("每次我问预算，都请写明货币", [("rule 写明货币，每当我问预算", "always")]),
+        ("Whenever I ask for code, add type hints.", [("rule add type hints when i ask for code", "always")]),
+        (
+            "Every time I ask about trips, never suggest planes",
+            [("rule suggest planes when i ask about trips", "never")],
+        ),
+        ("Never upgrade Django without asking me", [("rule upgrade django without asking me", "never")]),
         ("记住：演示在星期五", [("remember", "演示在星期五")]),
         ("我更喜欢制表符而不是空格", [("prefers 制表符 or 空格", "制表符")]),
         ("我住在杭州。", [("lives_in", "杭州")]),
@@ -47,6 +56,7 @@ def test_a_statement_for_later_is_read(text, expected):
     "text",
     ["Always a pleasure", "Never mind", "Always wanted to go there", "Should I always use pnpm?", "No, that's great.",
      "I prefer going to museums", 'He said "always use npm"', "Remember when we met?", "No, it is fine.", "我叫什么？",
+     "每次我去北京，都很累", "When I asked her, add was missing", "Every time I go there, it rains",
      "Never heard of it", "From now on it gets harder", "记住了吗？"],
 )  # fmt: skip
 def test_other_text_is_not(text):
@@ -58,6 +68,22 @@ def test_a_correction_is_about_the_turn_before_it():
     """Without a value that is named there, it states nothing."""
     assert said("no, it is 5432", before="The database port is 5433.") == [("correct database port", "5432")]
     assert said("no, it is 5432", before="Hello.") == []
+
+
+@pytest.mark.parametrize(
+    "text, topics",
+    [
+        ("Always use pnpm, never npm", ["pnpm", "npm"]),
+        ("Always include the currency when I ask about budgets", ["budgets"]),
+        ("Whenever I ask you for code, add type hints", ["code"]),
+        ("每次我问预算，都请写明货币", ["预算"]),
+        ("以后请用pnpm", ["pnpm"]),
+        ("Remember that the demo is on Friday", [""]),
+    ],
+)
+def test_the_topic_of_a_rule_is_its_occasion_or_its_object(text, topics):
+    """The verb is in prompts on any subject; other statements have no topic."""
+    assert [rule_topic(predicate_key(stated.predicate)) for stated in read_rules(text)] == topics
 
 
 def talk(session, day, *texts, project="/work/shop"):

@@ -15,17 +15,25 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from weft.daemon.block import Block, Item, build_block
 from weft.daemon.events import folder_of, session_of
-from weft.daemon.prompt_filter import adds_content, concerns_prompt, has_content, is_single_question, pick_excerpt
+from weft.daemon.prompt_filter import (
+    adds_content,
+    concerns_prompt,
+    has_content,
+    is_single_question,
+    pick_excerpt,
+    touches_topic,
+)
 from weft.daemon.state import State
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.extract.names import name_key
+from weft.extract.user_rules import rule_topic
 from weft.extract.user_statements import SUBJECT, project_of, project_subject
 from weft.load.conversations.projects import FOLDER, PROJECT, find_project
 from weft.masking.mask import mask_secrets
@@ -107,12 +115,10 @@ class Recaller:
         known = self._known(session)
         result = self._engine.query(text, top_k=TOP_K, where=where, exact=True)
         pieces = _select(result, text, known=known, least=self._least_score(text, session)) if _is_sure(result) else []
-        recall = self._engine.memory.recall(text)
-        facts = [
-            fact
-            for fact in self._facts(recall, place=place, scope=scope, session=session)
-            if fact.id not in known and concerns_prompt(_fact_text(fact, text), text)
-        ]
+        recall = self._engine.memory.recall(text, about=[project_subject(find_project(place))] if place else ())
+        recalled = self._facts(recall, place=place, scope=scope, session=session)
+        told = [fact for fact in recalled if _concerns(fact, text)]
+        facts = [fact for fact in (*told, *_contrasts(told, recalled)) if fact.id not in known]
         return [
             *(_fact_item(fact) for fact in facts[:MAX_FACTS]),
             *(_passage_item(piece, text, here=place) for piece in pieces[:MAX_PASSAGES]),
@@ -120,9 +126,9 @@ class Recaller:
 
     def _facts(self, recall: Recall, *, place: str, scope: str, session: str) -> list[Fact]:
         """Return the recalled facts that concern the prompt, belong to the scope, and are not from the session."""
-        if recall.status != "ok":
-            return []
-        found = [item.fact for item in recall.facts if item.priority <= MAX_FACT_PRIORITY]
+        found = [
+            item.fact for item in recall.facts if item.priority <= MAX_FACT_PRIORITY or rule_topic(item.fact.predicate)
+        ]
         origins = self._engine.reader.facts.origins([fact.id for fact in found]) if found else {}
         ids = sorted({id for sources in origins.values() for id in sources if id})
         stated = {document.id: document.metadata for document in self._engine.reader.documents(ids)}
@@ -191,6 +197,24 @@ def _place(given: Mapping[str, Any], scope: str) -> str:
     """Return the project of an event, or its folder with that scope; empty if it names no folder."""
     folder = folder_of(given)
     return folder if scope == "folder" else find_project(folder)
+
+
+def _concerns(fact: Fact, prompt: str) -> bool:
+    topic = rule_topic(fact.predicate)
+    return touches_topic(topic, prompt) if topic else concerns_prompt(_fact_text(fact, prompt), prompt)
+
+
+def _contrasts(told: Sequence[Fact], recalled: Sequence[Fact]) -> list[Fact]:
+    """Return the other halves of rules: `always use pnpm` for `never use npm`, if both were stated at one time."""
+    values = {(fact.subject, fact.valid_from): fact.value for fact in told if rule_topic(fact.predicate)}
+    return [
+        fact
+        for fact in recalled
+        if fact not in told
+        and rule_topic(fact.predicate)
+        and fact.valid_from is not None
+        and values.get((fact.subject, fact.valid_from), fact.value) != fact.value
+    ]
 
 
 def _fact_text(fact: Fact, prompt: str) -> str:

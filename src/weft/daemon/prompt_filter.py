@@ -11,6 +11,7 @@ Content of prompts: whether there is enough to search for, and what a passage ad
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from weft.extract.lexicon import word_set
 from weft.search.question.content_terms import content_terms
@@ -96,16 +97,33 @@ def concerns_prompt(fact: str, prompt: str) -> bool:
     One that tells more than a single question has to say two of them, and a long one at least half.
     """
     wanted, said = set(_specific(prompt)), set(content_terms(terms(fact)))
-    least = 1.0 if is_single_question(prompt) or len(wanted) < MIN_TELLING_TERMS else 2.0
+    least = 1.0 if _is_short(prompt, wanted) else 2.0
     if len(wanted) >= MIN_LONG_TERMS:
         least = max(2, MIN_SHARED_TERMS * len(said))
     return len(wanted & said) >= least
+
+
+def touches_topic(topic: str, prompt: str) -> bool:
+    """
+    Return True if a prompt says a word of the topic of a rule.
+
+    One that tells more than a single question has to say half of them. Single Chinese characters do not count.
+    """
+    told, said = set(_specific(prompt)), {term for term in _specific(topic) if term.isascii() or len(term) > 1}
+    return len(told & said) >= (1 if _is_short(prompt, told) else max(1, MIN_SHARED_TERMS * len(said)))
 
 
 def is_single_question(prompt: str) -> bool:
     """Return True if a prompt is one question: it asks for something, and brings no context of its own."""
     text = prompt.strip()
     return text.endswith(("?", "？")) and _SENTENCE_END.search(text[:-1]) is None
+
+
+def _is_short(prompt: str, told: Collection[str]) -> bool:
+    """Return True for a single question, and for few words. Two Chinese characters count as a word, numbers as none."""
+    words = sum(term.isascii() and any(map(str.isalpha, term)) for term in told)
+    characters = sum(len(term) == 1 and not term.isascii() for term in told)
+    return is_single_question(prompt) or words + characters / 2 < MIN_TELLING_TERMS
 
 
 def pick_excerpt(passage: str, prompt: str, *, size: int) -> str:

@@ -155,19 +155,21 @@ class Memory:
         named = {document.id: document.source for document in self._store.documents(found)}
         return {id: tuple(sorted(named[d] for d in origins.get(id, ()) if d in named)) for id in ids}
 
-    def recall(self, text: str, *, as_of: datetime | None = None) -> Recall:
+    def recall(self, text: str, *, as_of: datetime | None = None, about: Sequence[str] = ()) -> Recall:
         """
         Return the facts relevant to a question, now or as of a time.
 
+        Facts of the entities named in `about` that share a word with the question are found, like those of the user.
         Every recall counts one access per fact, also from the cache (`memory.cache_seconds`). The cache answers equal
         and reworded questions.
         """
         check_question(text)
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
-        key = RecallKey(text=cache_key(text), options=(at, self._options))
+        given = tuple(name_key(name) for name in about)
+        key = RecallKey(text=cache_key(text), options=(at, self._options, given))
         found = self._cache.find(store.namespace, key, generation=store.facts.generation(), now=now)
-        found = replace(found, text=squeeze(text)) if found else self._recall(text, key, at=at, now=now)
+        found = replace(found, text=squeeze(text)) if found else self._recall(text, key, at=at, now=now, given=given)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
             logger.info("the accesses of this recall are not counted: the store is busy, or several are read")
         return found
@@ -241,7 +243,7 @@ class Memory:
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
-    def _recall(self, text: str, key: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
+    def _recall(self, text: str, key: RecallKey, *, at: datetime | None, now: datetime, given: Sequence[str]) -> Recall:
         """Recall from the store, and cache the result."""
         store, cache, name = self._store, self._cache, self._store.namespace
         embedder, problem = self._embedder(None)
@@ -254,7 +256,7 @@ class Memory:
             prefetched = None
             if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
                 prefetched = WarmReader(store, at=moment, warm=warm)
-            found = answer(query, named, store=store, options=self._options, at=moment, about=prefetched)
+            found = answer(query, named, store=store, options=self._options, at=moment, about=prefetched, given=given)
         cache.keep(name, key, found, generation=generation, now=now)
         return found
 

@@ -5,6 +5,8 @@ Instructions and decisions that a user states for later: rules, corrections and 
 | --- | --- | --- |
 | `Always use pnpm, never npm.` | `rule use pnpm`, `rule use npm` | `always`, `never` |
 | `From now on, run the linter first`, `以后请用pnpm` | `rule run linter first`, `rule 用pnpm` | `always` |
+| `Whenever I ask for code, add type hints.` | `rule add type hints when i ask for code` | `always` |
+| `每次我问预算，都请写明货币` | `rule 写明货币，每当我问预算` | `always` |
 | `Don't ever push to main`, `千万不要提交密钥` | `rule push to main` | `never` |
 | `I prefer tabs over spaces in this repo.` | `prefers spaces or tabs` | `tabs` |
 | `Remember that the demo is on Friday.`, `记住：…` | `remember` | `the demo is on Friday` |
@@ -27,6 +29,8 @@ _VERBS = (
     "|squash|sign|delete|remove|touch|edit|change|modify|install|import|skip|assume|wrap|indent|sort|validate|escape"
     "|close|open|bump|pin|tag|review|cite|quote|list|convert|suggest|recommend|give|provide|speak|translate|mock"
     "|hardcode|hard-code|print|throw|catch|build|restart|back up|document|generate|amend|force-push|cache|mask"
+    "|upgrade|downgrade|refactor|reformat|comment|disable|enable|publish|release|clean|drop|reset|fetch|pull|clone|copy"
+    "|move|rename|raise|handle|lint|encrypt|book|schedule|remind|invite|pass|declare|define"
     "|report|combine|confirm|prioriti[sz]e|specify|highlight|verify|state|describe|compare|consider|label|link|group"
     "|order|number|define|justify|warn|summari[sz]e|calculate|round|point out|break"
 )
@@ -46,6 +50,12 @@ _RULE = re.compile(
     rf"|(?P<always>{_ALWAYS}) |{_NEVER} )"
     rf"(?P<text>(?:{_VERBS}) {_WORDS}{{2,100}}?)"
     rf"(?:,? (?:and )?(?:never|not|instead of|rather than) (?:use |with )?(?P<other>{_WORDS}{{2,40}}?))?{_END}"
+)
+_WHENEVER = re.compile(
+    rf"{_OPENING}(?:{_NOW_ON})?"
+    rf"(?:(?:[Ww]henever|[Ee](?:very|ach) time|[Aa]ny ?time) (?=I )|(?:[Ww]hen|[Ii]f) (?=I ask ))"
+    rf"I (?P<when>{_WORDS}{{2,80}}?), (?:please |you should |I want you to )?"
+    rf"(?P<turn>always |never |do(?:n't| not)(?: ever)? )?(?P<text>(?:{_VERBS}) [^;:!?()\"“”\n]{{2,100}}?){_END}"
 )
 _INSTEAD = re.compile(
     rf"{_OPENING}[Uu]se (?P<text>{_WORDS}{{2,40}}?),? (?:instead of|rather than|and not|not) "
@@ -79,9 +89,13 @@ _ARTICLE = re.compile(r"\b(?:the|a|an|please|our)\s+", re.IGNORECASE)
 
 _ZH = r"[^，。；！？、,;!?\s\"“”]"
 _ZH_RULE = re.compile(
-    rf"(?:请)?(?:(?P<always>从现在开始|从现在起|今后|以后|始终|总是|一律|务必)(?:都|请|要|必须|一律|始终|总是){{0,3}}"
-    rf"|(?P<never>永远不要|绝对不要|千万不要|千万别|绝不要|以后不要|以后别|不要再|别再))"
+    rf"(?:请)?(?:(?P<never>永远不要|绝对不要|千万不要|千万别|绝不要|(?:从现在开始|从现在起|今后|以后)(?:都|请){{0,2}}(?:不要|别)再?|不要再|别再)"
+    rf"|(?P<always>从现在开始|从现在起|今后|以后|始终|总是|一律|务必)(?:都|请|要|必须|一律|始终|总是){{0,3}})"
     rf"(?P<text>{_ZH}{{2,60}}?)(?:[，,](?:不要用|别用|不用|而不是)(?P<other>{_ZH}{{1,30}}?))?[。！!.]?$"
+)
+_ZH_WHENEVER = re.compile(
+    rf"(?:每当|每次|只要)我(?P<when>(?:问|要|让|请|提到|谈到|需要){_ZH}{{1,40}}?)(?:时候?|的时候)?[，,](?:都|请|你|就|要|必须|总是|始终|一律|务必){{0,4}}"
+    rf"(?P<never>不要|别)?(?P<text>{_ZH}{{2,60}}?)[。！!.]?$"
 )
 _ZH_NOTE = re.compile(rf"(?:请)?(?:记住|记得|别忘了)[：:，, ]?(?P<text>{_ZH}{{4,80}}?)[。！!.]?$")
 _ZH_PREFERENCE = re.compile(
@@ -103,12 +117,31 @@ SINGLE = r"rule_.+|correct_.+|prefers_.+_or_.+"
 """Predicates of this module with one value at a time, as they are stored."""
 
 
+_TOPIC = re.compile(
+    r"rule_(?:.*_when_i_(?:ask(?:_you)?_)?(?:(?:about|for|to)_)?|.*每当我(?:问|要|让|请|提到|谈到|需要)|用|[a-z]+_)?(?P<topic>.+)"
+)
+
+
 class Stated(NamedTuple):
     """A statement: predicate, value, and whether it is about the project of the conversation."""
 
     predicate: str
     value: str
     is_of_project: bool = False
+
+
+def rule_topic(predicate: str) -> str:
+    """
+    Return the topic of a rule by its stored predicate; empty for other predicates.
+
+    | predicate | topic |
+    | --- | --- |
+    | `rule_use_npm` | `npm`: the verb is in prompts on any subject |
+    | `rule_include_currency_when_i_ask_about_budgets` | `budgets` |
+    | `rule_写明货币每当我问预算` | `预算` |
+    """
+    match = _TOPIC.fullmatch(predicate)
+    return match["topic"].replace("_", " ") if match else ""
 
 
 def read_rules(clause: str, *, before: str = "") -> list[Stated]:
@@ -129,6 +162,9 @@ def _read_english(text: str, before: str) -> Iterator[Stated]:
     if match := _RULE.match(text):
         is_always = bool(match["always"]) or bool(match["now"] and match["turn"] in (None, "always "))
         yield from _rule(match["text"], match["other"], is_always=is_always)
+    elif match := _WHENEVER.match(text):
+        is_always = match["turn"] in (None, "always ")
+        yield from _rule(f"{match['text']} when I {match['when']}", None, is_always=is_always)
     elif match := _INSTEAD.match(text):
         yield from _rule(f"use {match['text']}", match["other"], is_always=True)
     elif match := _PREFERENCE.match(text):
@@ -142,6 +178,8 @@ def _read_english(text: str, before: str) -> Iterator[Stated]:
 def _read_chinese(text: str, before: str) -> Iterator[Stated]:
     if match := _ZH_RULE.match(text):
         yield from _rule(match["text"], match["other"], is_always=not match["never"], verb="用")
+    elif match := _ZH_WHENEVER.match(text):
+        yield from _rule(f"{match['text']}，每当我{match['when']}", None, is_always=not match["never"])
     elif match := _ZH_NOTE.match(text):
         yield Stated("remember", match["text"])
     elif match := _ZH_PREFERENCE.match(text):

@@ -13,6 +13,7 @@ from typing import Protocol
 from weft.config import MemoryOptions
 from weft.errors import ModelError
 from weft.extract.names import candidate_keys, match_names, name_key, singular, words
+from weft.extract.user_rules import rule_topic
 from weft.facts.score import by_score, score_fact
 from weft.models.base import Embedder
 from weft.records import Anchor, Curve, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
@@ -25,6 +26,7 @@ from weft.search.question.entities import USER
 from weft.search.question.read import read_question
 from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
+from weft.text.analyzer import terms
 from weft.text.plurals import counted
 
 logger = logging.getLogger(__name__)
@@ -62,7 +64,7 @@ def recall(
 
     | status | condition |
     | --- | --- |
-    | `ok` | the question names a known entity, or matches a fact about the user |
+    | `ok` | the question names a known entity, or matches a fact about the user or the topic of a close rule |
     | `degraded` | the same without an embedder; entities are found by their names. `problem` is the reason |
     | `no_match` | neither; there are no facts |
 
@@ -91,18 +93,21 @@ def answer(
     options: MemoryOptions,
     at: datetime,
     about: About | None = None,
+    given: Sequence[str] = (),
 ) -> Recall:
     """
     Return the facts relevant to a question, read from one state of the store.
 
-    `named` are the entities that the question names. `about` reads facts in place of the store.
+    `named` are the entities that the question names, `given` the keys of others that it may be about, such as the
+    project of the caller. `about` reads facts in place of the store.
 
     """
     question, degraded = query.question, query.degraded
     anchors = _find_anchors(query, named, store=store, limit=options.anchors)
-    user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
-    starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-    wanted = fact_terms(question, names=[anchor.entity.name for anchor in starts])
+    known = {anchor.entity.key for anchor in anchors}
+    always = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER, *given]).values()]
+    starts = [*anchors, *(anchor for anchor in always if anchor.entity.key not in known)]
+    wanted = fact_terms(question, names=[a.entity.name for a in starts if a.entity.key not in given])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
     by_relevance = options.rank == "relevance"
@@ -114,7 +119,7 @@ def answer(
             vector=None if degraded else query.vector,  # its cosines mean nothing
             curve=query.cosine,
             wanted=wanted,
-            anchors=keys,
+            anchors=[key for key in keys if key not in given],
             store=store,
             options=options,
             at=at,
@@ -122,7 +127,7 @@ def answer(
     concerns_user = _concerns_user(question, facts, wanted) or _is_near(query, found.near.values())
     # Facts of the anchors may be outscored by others, so they are looked up before the answer is "no match".
     is_known = _is_known(anchors, facts) or bool(read([anchor.entity.key for anchor in anchors], limit=1))
-    if not is_known and not concerns_user:
+    if not is_known and not concerns_user and not _touches_rule(found.facts, wanted):
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
     close = {id for id, cosine in found.near.items() if cosine >= query.cosine.middle}
@@ -254,6 +259,11 @@ def _is_near(query: FactQuery, cosines: Iterable[float]) -> bool:
         return False
     odds = (query.cosine.slope * (cosine - query.cosine.middle) for cosine in cosines)
     return any(found >= math.log(MIN_OWN_ODDS) for found in odds)
+
+
+def _touches_rule(facts: Iterable[Recalled], wanted: frozenset[str]) -> bool:
+    """Return True if a question says a word of the topic of a rule, which may be about any project."""
+    return any(wanted.intersection(terms(rule_topic(piece.fact.predicate))) for piece in facts)
 
 
 def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozenset[str]) -> bool:
