@@ -100,7 +100,6 @@ def answer(
 
     `named` are the entities that the question names, `given` the keys of others that it may be about, such as the
     project of the caller. `about` reads facts in place of the store.
-
     """
     question, degraded = query.question, query.degraded
     anchors = _find_anchors(query, named, store=store, limit=options.anchors)
