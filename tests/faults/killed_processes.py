@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 
-import psycopg
-
 ENVIRONMENT = {"WEFT_EMBEDDER": "hash", "WEFT_MEMORY_FROM_FILES": "false", "OPENBLAS_NUM_THREADS": "1"}
 LEASE_SECONDS = 3
 """Lease of the jobs of a worker, so that the jobs of a killed one are soon taken over."""
 MAX_UPTIME = 5
 """A process is killed after at most so many times the seconds that it took to start, so that it has done something."""
 MAX_START_SECONDS, POLL_SECONDS = 120, 0.05
+READY = "ready for the jobs"
+"""Message of `weft worker -v` once it has opened the store. A new connection would not show behind a pooler."""
 
 
 class KilledProcess:
@@ -27,14 +27,15 @@ class KilledProcess:
         self._process = None
 
     def start(self):
-        """Start the process; return when a server listens, and a worker is connected to the database."""
-        begin, known = time.time(), self._connections()
-        arguments = {"serve": ["--port", "0"], "worker": ["--lease", str(LEASE_SECONDS), "-q"]}[self.role]
+        """Start the process; return when a server listens, and a worker says that it is ready for jobs."""
+        begin = time.time()
+        arguments = {"serve": ["--port", "0"], "worker": ["--lease", str(LEASE_SECONDS), "-v"]}[self.role]
         with self._log.open("a") as log:
+            known = log.tell()
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "weft", self.role, "--db", self._db, *arguments],
                 cwd=self._folder,
-                env={**os.environ, **ENVIRONMENT, "PGAPPNAME": self._name},
+                env={**os.environ, **ENVIRONMENT},
                 stdout=log,
                 stderr=subprocess.PIPE if self.role == "serve" else log,
                 text=True,
@@ -45,21 +46,18 @@ class KilledProcess:
             assert found, said + self._process.stderr.read()
             self.address = found[1]
         else:
-            self._wait_for_connection(known)
+            self._wait_until_ready(known)
         self.start_seconds = time.time() - begin
 
-    def _wait_for_connection(self, known):
-        """Wait for a connection of this process that is not one of those known before."""
+    def _wait_until_ready(self, known):
+        """Wait for the message of a worker after this offset of the log; the process before it has written the rest."""
         for _ in range(round(MAX_START_SECONDS / POLL_SECONDS)):
-            if self._connections() - known:
-                return
+            with self._log.open() as log:
+                log.seek(known)
+                if READY in log.read():
+                    return
             time.sleep(POLL_SECONDS)
-        raise AssertionError(f"{self._name} did not connect:\n{self._log.read_text()}")
-
-    def _connections(self):
-        with psycopg.connect(self._db, autocommit=True) as db:
-            listed = "SELECT pid, backend_start FROM pg_stat_activity WHERE application_name = %s"
-            return set(db.execute(listed, [self._name]).fetchall())
+        raise AssertionError(f"{self._name} did not start:\n{self._log.read_text()}")
 
     def kill(self):
         """End the process without giving it a chance to react."""

@@ -1,4 +1,9 @@
-"""Two servers and two workers on one PostgreSQL database, each killed again and again while clients write."""
+"""
+Two servers and two workers on one PostgreSQL database, each killed again and again while clients write.
+
+`WEFT_TEST_CITUS_DSN` makes it a database of a cluster. `WEFT_TEST_PG_DSN` and `WEFT_TEST_POOLER=host:port` make it one
+behind a pooler, which must hand out every database of that server.
+"""
 
 import subprocess
 import sys
@@ -34,7 +39,7 @@ def test_nothing_acknowledged_is_lost_and_answers_are_those_of_one_process(postg
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
-    db = postgres.address(postgres_dsn)
+    db = postgres.address(postgres.through_pooler(postgres_dsn))
     with open_engine(db, **OPTIONS) as engine:
         processes = [
             KilledProcess(role, db=db, folder=tmp_path, name=f"{role}{number}") for number, role in enumerate(ROLES)

@@ -6,7 +6,6 @@ import pytest
 from contract import MODEL
 from opening import KINDS, open_empty
 
-
 SERVER_FIXTURES = {"postgres_server", "postgres_tables", "postgres_dsn", "postgres_address"}
 
 

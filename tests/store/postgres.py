@@ -17,6 +17,9 @@ IS_CITUS = "WEFT_TEST_CITUS_DSN" in os.environ
 PARTITIONS = 0 if IS_CITUS else 4
 """Split by namespace, a table refuses any key that does not begin with it."""
 
+POOLER = os.environ.get("WEFT_TEST_POOLER", "")
+"""Host and port of a pooler in front of that server, which `through_pooler` uses."""
+
 ROLE = f"weft_role_{os.getpid()}"
 """Roles belong to a whole server, which several workers may share."""
 
@@ -85,6 +88,12 @@ def new_database(dsn, name, *, partitions=PARTITIONS, tables=True, pgvector=True
         for node in reversed(nodes):
             with psycopg.connect(node, autocommit=True) as db:
                 db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def through_pooler(dsn):
+    """Return the DSN of the same database behind the pooler in WEFT_TEST_POOLER (`host:port`), if there is one."""
+    host, _, port = POOLER.partition(":")
+    return make_conninfo(dsn, host=host, port=port) if POOLER else dsn
 
 
 def list_workers(dsn):

@@ -46,6 +46,7 @@ def work(
     job has chosen the embedder.
     """
     check_no_llm(engine.settings)
+    logger.info("ready for the jobs of namespace %r", engine.store.namespace)
     while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(POLL_SECONDS):
             return Tally()
