@@ -28,7 +28,7 @@ demo: $(VENV)/.demo model
 test test-slow test-faults: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev lint model chinese-model browser
-	$(BIN)/python -m pytest -m "not slow and not faults" --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest -m "not slow and not faults" --ignore tests/faults --numprocesses auto --dist worksteal
 
 test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model chinese-model
 	WEFT_EXAMPLES=1000 $(BIN)/python -m pytest -m "(slow or hypothesis) and not faults"
@@ -46,7 +46,7 @@ test-integrations: $(VENV)/.dev model
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests benchmarks
