@@ -173,7 +173,7 @@ def scores_of_chunks(database, embedder, document, values):
     given = {known[ordinal].id: score for ordinal, score in values.items()}
     search = SearchContext(store=store, embedder=embedder, options=SearchOptions())
     hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(given.items(), start=1))
-    draft = make_draft("harbour", scores=given, rankings={KEYWORD: Ranking(hits=hits)})
+    draft = make_draft("harbour", scores=given, rankings={KEYWORD: Ranking(hits=hits)}, has_exchanges=True)
     found = lead_exchanges(draft, search).scores
     return known, {chunk.ordinal: round(found[chunk.id], 6) for chunk in known if chunk.id in found}
 
@@ -253,7 +253,7 @@ def test_the_gate_judges_questions_that_the_parts_of_answers_crowd_out(database,
     question = read_question("harbour lights and harbour bells")
     query = embed_question(question, embedder=embedder, wants_vector=True, wants_keyword=True)
     found = search_channels(query, frozenset({"vector", "keyword"}), search)
-    draft = replace(make_draft("harbour"), query=query, complete=found, text=found["keyword"].hits)
+    draft = replace(make_draft("harbour", has_exchanges=True), query=query, complete=found, text=found["keyword"].hits)
 
     judged = judge_openings(draft, search).complete
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.store.sqlite.packed_text import pack_text, unpack_text
+from weft.store.shared.packed_text import pack_text, unpack_text
 
 PROSE = "The kiln was fired in March. The kiln was fired again in April, and the glaze of the second firing was better."
 

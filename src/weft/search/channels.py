@@ -20,8 +20,10 @@ def ask_channels(query: Query, plan: Plan, search: SearchContext) -> Draft:
     """Return the rankings of the text channels. A channel without input, such as no vector, is left out."""
     found = search_channels(query, plan.channels, search)
     leading = [hit.chunk_id for ranking in found.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
-    search.chunks.read(leading)  # at once, because the corrections read them one after another
-    draft = correct("rankings", Draft(query=query, plan=plan, rankings=found, complete=found), search)
+    known = search.chunks.read(leading).values()  # at once, because the corrections read them one after another
+    has_exchanges = any(chunk.start_time is not None for chunk in known)
+    draft = Draft(query=query, plan=plan, rankings=found, complete=found, has_exchanges=has_exchanges)
+    draft = correct("rankings", draft, search)
     kept = {
         channel: _drop_below(ranking, search.options.min_score) if channel == VECTOR else ranking
         for channel, ranking in draft.rankings.items()

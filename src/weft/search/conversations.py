@@ -94,13 +94,18 @@ def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
     is_plain = question.is_unspaced or len(question.content_terms) == len(question.terms)
     if keyword is None or len(draft.rankings) < 2 or is_plain or not question.content_terms:
         return draft
-    if not are_exchanges(keyword.hits, search):
+    if not draft.has_exchanges or not _are_exchanges(keyword.hits, search):
         return draft
     keyword = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
     return replace(draft, rankings={**draft.rankings, KEYWORD: keyword})
 
 
-def are_exchanges(hits: Sequence[Hit], search: SearchContext) -> bool:
+def is_talk(draft: Draft, search: SearchContext) -> bool:
+    """Return True if most of the best hits of the fused text are chunks of conversations."""
+    return draft.has_exchanges and _are_exchanges(draft.text, search)
+
+
+def _are_exchanges(hits: Sequence[Hit], search: SearchContext) -> bool:
     """Return True if most of the best hits are chunks of conversations."""
     best = search.chunks.read([hit.chunk_id for hit in hits[:MAX_COMPARED_HITS]]).values()
     return 2 * sum(chunk.start_time is not None for chunk in best) > len(best)
@@ -114,7 +119,7 @@ def judge_openings(draft: Draft, search: SearchContext) -> Draft:
     gate rejects a chunk that they do not contain. The best scores, and so the confidence, stay.
     """
     vector, keyword, query = draft.complete.get(VECTOR), draft.complete.get(KEYWORD), draft.query
-    if vector is None or keyword is None or query.vector is None or not are_exchanges(draft.text, search):
+    if vector is None or keyword is None or query.vector is None or not is_talk(draft, search):
         return draft
     longer = {
         VECTOR: round_cosines(search.store.search_vector(query.vector, limit=JUDGED_CHUNKS, where=search.where)),
@@ -130,7 +135,7 @@ def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
         return draft
     asked, text = search.where.before or search.at, draft.query.question.text
     named, order = find_time(text, at=asked), find_order(text)
-    if (named is None and order is None) or not _has_exchanges(draft, search):
+    if (named is None and order is None) or not draft.has_exchanges:
         return draft
     timed = {id: chunk for id, chunk in search.chunks.read(list(scores)).items() if chunk.start_time is not None}
     best = max(map(abs, scores.values())) or 1.0
@@ -157,7 +162,7 @@ def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
     Questions that state a standing rule gain a bonus.
     """
     scores = draft.scores
-    if not _has_exchanges(draft, search):
+    if not draft.has_exchanges:
         return draft
     timed = [chunk for chunk in search.chunks.read(list(scores)).values() if chunk.start_time is not None]
     parts = [chunk.id for chunk in timed if chunk.heading]
@@ -178,7 +183,7 @@ def spread_stages(draft: Draft, search: SearchContext) -> Draft:
 
     The candidates of conversations are cut into stages of equal numbers by time; the best of each come first, in time.
     """
-    if not _COURSE.search(draft.query.question.text) or not are_exchanges(draft.text, search):
+    if not is_talk(draft, search) or not _COURSE.search(draft.query.question.text):
         return draft
     ranks = {hit.chunk_id: hit.rank for hit in draft.text}
     chunks = [
@@ -236,12 +241,6 @@ def _states_rule(chunk: Chunk) -> bool:
 def _said(chunk: Chunk) -> str:
     """Return the turn that opens the exchange of a chunk."""
     return openings(chunk.text)[0].text
-
-
-def _has_exchanges(draft: Draft, search: SearchContext) -> bool:
-    """Return True if one of the best hits of a channel is of a conversation. Only then are others worth reading."""
-    leading = [hit.chunk_id for ranking in draft.rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
-    return any(chunk.start_time is not None for chunk in search.chunks.read(leading).values())
 
 
 def _find_anchor(strong: list[Chunk], order: str | None) -> TimeLimits | None:

@@ -87,6 +87,8 @@ class Draft:
     """Rankings by channel, without chunks below `search.min_score`; the answer is chosen from these."""
     complete: Mapping[str, Ranking] = field(default_factory=dict)
     """Rankings by channel, including chunks below `search.min_score`; the confidence is computed from these."""
+    has_exchanges: bool = False
+    """True if one of the best hits of a channel is of a conversation."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Fused scores of the text channels by chunk, before they are ordered."""
     rare_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from itertools import chain
 from weft.graph.expand import FULL_WEIGHT
 from weft.records import Hit
 from weft.search.chunks import Chunks
-from weft.search.conversations import are_exchanges
+from weft.search.conversations import is_talk
 from weft.search.corrections import correct
 from weft.search.document_spread import add_leading_documents, read_owners
 from weft.search.draft import Draft
@@ -74,14 +74,14 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
     """
     top_k, likely = search.options.top_k, {hit.chunk_id for hit in draft.verdict.kept}
     is_mixed = draft.relations is not None and bool(draft.text) and not draft.is_cited and not draft.is_reranked
-    is_talk = are_exchanges(draft.text, search)
-    prefers_new = is_mixed and search.graph.fusion == "boost" and not is_talk
+    talks = is_talk(draft, search)
+    prefers_new = is_mixed and search.graph.fusion == "boost" and not talks
     draft = replace(draft, prefers_new=prefers_new, evidence=draft.verdict.text)
-    if not is_talk:
+    if not talks:
         draft = correct("candidates", draft, search)
     text, half = draft.evidence, list[str]()
     if search.options.exact:
-        own = draft.evidence if is_talk else correct("candidates", replace(draft, prefers_new=False), search).evidence
+        own = draft.evidence if talks else correct("candidates", replace(draft, prefers_new=False), search).evidence
         half = [hit.chunk_id for hit in own[: (top_k + 1) // 2]]
     if draft.prefers_new:
         text = [

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from weft.records import TimeLimits, to_microseconds
@@ -115,7 +116,12 @@ def find_time(question: str, *, at: datetime) -> TimeLimits | None:
 
 def find_time_span(question: str, *, at: datetime) -> NamedTime | None:
     """Return the time of `find_time` with its position, a word such as `since` included."""
-    text, today = question[:MAX_QUESTION_CHARACTERS], at.astimezone(timezone.utc).date()
+    return _find_span(question[:MAX_QUESTION_CHARACTERS], at.astimezone(timezone.utc).date())
+
+
+@lru_cache(maxsize=64)
+def _find_span(text: str, today: date) -> NamedTime | None:
+    """Return the time of `find_time_span`. A search asks more than once."""
     for pattern, read in _RULES:
         if found := pattern.search(text):
             try:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from weft.records import Chunk, DocumentInfo
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Row
+from weft.store.shared.packed_text import unpack_text
 
 
 @lru_cache(maxsize=16384)
@@ -16,7 +17,7 @@ def _heading(text: str) -> tuple[str, ...]:
 
 
 def read_chunk(row: Row) -> Chunk:
-    """Return the chunk in a row."""
+    """Return the chunk in a row; the text may be packed."""
     id, document_id, ordinal, heading, start_line, end_line, text, start_time, end_time = row
     return Chunk(
         id=id,
@@ -25,7 +26,7 @@ def read_chunk(row: Row) -> Chunk:
         heading=_heading(heading) if heading != "[]" else (),
         start_line=start_line,
         end_line=end_line,
-        text=text,
+        text=unpack_text(text),
         start_time=start_time,
         end_time=end_time,
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 import apsw
 
-from weft.store.sqlite.packed_text import add_text_functions, unpack_text
+from weft.store.shared.packed_text import pack_text, unpack_text
 
 WINDOW_BITS = 13
 """Base-2 logarithm of the window, in bytes: longer than nearly all chunks. A larger one takes longer to set up."""
@@ -38,7 +38,8 @@ _SPECIAL = frozenset({'"', "\\", *map(chr, range(33))})
 
 def add_packing_functions(db: apsw.Connection) -> None:
     """Register the functions on a connection, and those of texts."""
-    add_text_functions(db)
+    db.create_scalar_function("pack_text", lambda *values: pack_text(*values), 1, deterministic=True)
+    db.create_scalar_function("unpack_text", lambda *values: unpack_text(*values), 1, deterministic=True)
     db.create_scalar_function("pack_terms", lambda *values: pack_terms(*values), 2, deterministic=True)
     db.create_scalar_function("unpack_terms", lambda *values: unpack_terms(*values), 2, deterministic=True)
 

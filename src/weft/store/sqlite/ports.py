@@ -14,7 +14,7 @@ from weft.store.relational.session import CandidateRow, Integrity, ModelRow, Nam
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import MIN_INDEXED_ROWS, ReadIndexes
-from weft.store.sqlite.index.resident_vectors import ResidentMatrix
+from weft.store.sqlite.index.resident_vectors import ComparedVectors
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.name_candidates import NameNumbers, write_candidates
 from weft.store.sqlite.packed_terms import pack_term_counts
@@ -38,7 +38,7 @@ class SqliteVectors:
         self._session = session
         self._db = db
         self._indexes = indexes
-        self._kept: dict[int, ResidentMatrix] | None = {} if reads else None
+        self._kept: dict[int, ComparedVectors] | None = {} if reads else None
 
     def pack(self, vector: Vector) -> bytes:
         return vector.astype("<f4").tobytes()

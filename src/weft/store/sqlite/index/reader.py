@@ -27,7 +27,7 @@ from weft.store.sqlite.candidates import allowed_chunks
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
 from weft.store.sqlite.index.keyword_search import KeywordSearch
 from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
-from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentMatrix, ResidentVectors
+from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ComparedVectors, ResidentVectors
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
 from weft.store.sqlite.vectors import search_chunks
 from weft.text.plurals import counted
@@ -95,7 +95,7 @@ class ReadIndexes:
         model: int,
         limit: int,
         where: Filter,
-        kept: dict[int, ResidentMatrix] | None = None,
+        kept: dict[int, ComparedVectors] | None = None,
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by cosine. `kept` are the vectors that the transaction has seen."""
         namespace = state.key

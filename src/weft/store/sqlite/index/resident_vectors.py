@@ -64,6 +64,17 @@ class ResidentMatrix:
         return self.chunks[order], order
 
 
+@dataclass(frozen=True)
+class ComparedVectors:
+    """The vectors of an embedder, compared with one question."""
+
+    resident: ResidentMatrix
+    vector: Vector
+    cosines: NDArray[np.float64]
+    mean: float
+    deviation: float
+
+
 _NOTHING = ResidentMatrix(
     (-1, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.object_), np.zeros((0, 0), np.float32)
 )
@@ -87,25 +98,32 @@ class ResidentVectors:
         limit: int,
         where: Filter,
         generation: int,
-        kept: dict[int, ResidentMatrix] | None = None,
+        kept: dict[int, ComparedVectors] | None = None,
     ) -> Ranking:
-        """Rank the chunks that pass a filter by cosine. `kept` are the vectors that the transaction has seen."""
-        resident = kept.get(model) if kept else None
+        """
+        Rank the chunks that pass a filter by cosine.
+
+        `kept` is what the transaction has seen, by model: the same question is compared once, with any filter.
+        """
+        known = kept.get(model) if kept else None
+        resident = known.resident if known else None
         if resident is None:
             resident = self._current(db, namespace, model=model, dimension=len(vector), generation=generation)
-        if kept is not None:
-            kept[model] = resident
         if not len(resident.numbers):
             return Ranking()
+        if known is None or not np.array_equal(known.vector, vector):
+            cosines = compare_vectors(resident.matrix, vector)
+            known = ComparedVectors(resident, vector, cosines, float(cosines.mean()), float(cosines.std()))
+        if kept is not None:
+            kept[model] = known
         db.chunk_ids.know(resident.find_ids)
-        cosines = compare_vectors(resident.matrix, vector)
-        chunks, scores = resident.chunks, cosines
+        chunks, scores = resident.chunks, known.cosines
         allowed = allowed_chunks(db, namespace, where)
         if allowed is not None:
             chosen = np.isin(chunks, np.fromiter(allowed, np.int64, len(allowed)))
-            chunks, scores = chunks[chosen], cosines[chosen]
+            chunks, scores = chunks[chosen], scores[chosen]
         hits = rank_numbers(db, namespace, chunks, scores, limit=limit)
-        return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=len(cosines))
+        return Ranking(hits=hits, mean=known.mean, deviation=known.deviation, count=len(known.cosines))
 
     def clear(self) -> None:
         """Drop all vectors."""

@@ -144,7 +144,7 @@ FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: chunks_with_documents
--- Chunks, each followed by the columns of its document. The chunks of a document are counted once.
+-- Chunks, each followed by the columns of its document. The chunks of a document are counted once. Texts come packed.
 WITH found AS MATERIALIZED (
     SELECT * FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids))
 ),
@@ -152,7 +152,7 @@ owner AS MATERIALIZED (
     SELECT d.*, (SELECT count(*) FROM chunk WHERE document = d.number) AS chunks
     FROM document AS d WHERE d.number IN (SELECT document FROM found)
 )
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time,
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time,
     d.source, d.title, d.metadata, d.content_hash, d.unit, d.chunks
 FROM found AS c JOIN owner AS d ON d.number = c.document;
 

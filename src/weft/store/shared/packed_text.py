@@ -1,5 +1,5 @@
 """
-Texts of chunks in compressed form, as functions in SQL.
+Texts of chunks in compressed form; both functions are functions in SQL as well.
 
     pack_text(text)       deflated text, or the text itself if it is short
     unpack_text(value)    the text
@@ -13,8 +13,6 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-import apsw
-
 WINDOW_BITS = 13
 """Base-2 logarithm of the window, in bytes: longer than nearly all chunks. A larger one takes longer to set up."""
 
@@ -23,12 +21,6 @@ MEMORY_LEVEL = 6
 
 MIN_SAVED_BYTES = 32
 """Texts that would shrink less stay as they are: unpacking takes longer than reading a few bytes more."""
-
-
-def add_text_functions(db: apsw.Connection) -> None:
-    """Register the functions on a connection."""
-    db.create_scalar_function("pack_text", lambda *values: pack_text(*values), 1, deterministic=True)
-    db.create_scalar_function("unpack_text", lambda *values: unpack_text(*values), 1, deterministic=True)
 
 
 def pack_text(text: Any) -> Any:
