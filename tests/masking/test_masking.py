@@ -50,6 +50,12 @@ def test_ordinary_lines_are_not_altered():
     assert len(altered) <= MAX_ALTERED * len(ORDINARY), altered
 
 
+def test_the_columns_of_a_table_are_masked_row_by_row():
+    """Only below a name of a secret, and only while the rows have as many fields."""
+    text = "user,password,city\nann,kx9CkzsU5P,Bergen\nbob,tulip42x,Oslo\n\na,b,c\nx,kx9CkzsU5Q,z\n"
+    assert mask_secrets(text) == text.replace("kx9CkzsU5P", "[a password]").replace("tulip42x", "[a password]")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -74,6 +80,17 @@ def test_ordinary_lines_are_not_altered():
         "/dev/sda1 66Ojcd-ULtu-1cZa-Tywo-mx0d-RF4O-ysA9jK",
         "key: /tmp/RPM-GPG-KEY-EPEL-7",
         "S3Key: ci/app/gitlab_ci-611-1289.war",
+        "user,password,role\n# a comment, and more\nx = kx9CkzsU5Pkv2ZJO, 8Gp, tJrz",
+        "| token | lemma |\n| --- | --- |\n| running | run |",
+        "origin\tgit@github.com:owner/repository.git (fetch)",
+        "docker run -u app -p 8080:80 nginx",
+        "credentials = get_credentials('default', 'eu-west')",
+        'return "hello".toCharArray();',
+        "_key_cert_algorithm=self._key_cert_algorithm,",
+        "cache_key=9f86d081884c7d659a2feaa0c55ad015",
+        "sort_key: user/created_at2",
+        "import x from git@host//path; see a/b@//c",
+        "export OPENAI_API_KEY=sk-...",
         "the recovery phrase is a list that you write down and keep for later use with your other things at home",
     ],
 )

@@ -56,6 +56,8 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of words such as `2FA-protected`."""
+_TYPE = re.compile(r"[ \t][0-9][ \t]\Z")
+"""Type of a password of Cisco: `enable secret 0 x9!k`."""
 _KEY_VALUE = re.compile(r"[A-Za-z0-9+/=_.~:%-]+")
 
 
@@ -86,7 +88,10 @@ def is_secret(text: str, found: AssignedValue, *, kind: NameKind, name: str) -> 
     if found.style == "below" and not _LINE_END.match(text, found.end):
         return False
     if found.style == "spaced":
-        return _is_spaced(value, kind=kind, name=name, shape=shape)
+        if kind == "secret" and _TYPE.search(text, max(0, found.start - 3), found.start):
+            kind = "password"
+        is_alone = bool(_LINE_END.match(text, found.end)) or text[found.start - 1] in "\"'"
+        return _is_spaced(value, kind=kind, name=name, shape=shape, is_alone=is_alone)
     if found.style in ("inline", "line", "below") and _is_expression(text, found, shape, kind=kind):
         return False
     match kind:
@@ -95,13 +100,27 @@ def is_secret(text: str, found: AssignedValue, *, kind: NameKind, name: str) -> 
         case "secret":
             return _is_token(found, value, shape, is_variable=name.isupper())
         case "key":
-            return _is_key(found, value, shape, is_variable=name.isupper())
+            before = text[max(0, found.start - len(name) - 2) : found.start]
+            is_query = before.startswith(("?", "&", ";")) and not name.lower().endswith("key")
+            is_setting = text[found.start - 1] == "=" and "_" in name.strip("_")
+            return _is_key(found, value, shape, is_variable=name.isupper() or is_query or is_setting)
 
 
-def _is_spaced(value: str, *, kind: NameKind, name: str, shape: Shape) -> bool:
-    """Return True for a value after a space: `ENV API_TOKEN x9…`, `and password Summer2024`."""
+def _is_spaced(value: str, *, kind: NameKind, name: str, shape: Shape, is_alone: bool) -> bool:
+    """
+    Return True for a value after a space: `ENV API_TOKEN x9…`, `and password Summer2024`.
+
+    Random letters are a password between quotes or at the end of a line: `bindpw kQzPwLmTr`.
+    """
     has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    if kind == "key" or not has_both or is_hash(value) or (_REFERENCE.fullmatch(value) and "." in value):
+    if kind == "password" and is_alone and not is_wordlike(*_LETTERS.findall(value)):
+        return True
+    if (
+        kind == "key"
+        or not has_both
+        or (is_hash(value) and not (is_alone and kind == "secret"))
+        or (_REFERENCE.fullmatch(value) and "." in value)
+    ):
         return False
     if kind == "secret" and (has_words(value) or ("/" in value and not is_random_word(value))):
         return False
@@ -187,4 +206,4 @@ def _is_key(found: AssignedValue, value: str, shape: Shape, *, is_variable: bool
     ):  # `S3Key: folder/file-2.0.tar.gz`
         return False
     has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return (is_variable and found.style == "shell") or (has_both and not is_hash(value))
+    return (is_variable and found.style in ("shell", "line")) or (has_both and not is_hash(value))

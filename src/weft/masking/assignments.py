@@ -43,16 +43,17 @@ _CLOSE = re.compile(r"\\{0,3}[\"'`*]{0,3}[\])]{0,2}\*{0,2}")
 _SEPARATOR = re.compile(
     r"[ \t]{0,20}(?:(?P<value>value[ \t]?=)"
     r"|(?P<field>(?:,(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}[\"']?|\r?\n[ \t]{0,40})[vV]alue[\"']?[ \t]?[:=])"
-    r"|(?P<type>(?::|As )[ \t]?[A-Za-z_][\w.\[\]|]{0,40}[ \t]{1,4})?"
-    r"(?P<equals>=>|(?<=[ \t])->(?=[ \t])|:=|[|?]{2}=|=(?![=~]))"
-    r"|(?P<colon>[:：](?![:=])\*{0,2})|(?P<comma>,)|(?P<bar>\|)|(?P<element>>|</key>\s{0,40}<string>))"
+    r"|(?P<type>(?::|As )[ \t]?[A-Za-z_][\w.\[\]|]{0,40}[ \t]{1,4}|(?:string|\[\]byte|char)[ \t]{1,4})?"
+    r"(?P<equals>=>|(?<=[ \t])->(?=[ \t])|[:.+]=|[|?]{2}=|=(?![=~]))"
+    r"|(?P<colon>[:：](?![:=])\*{0,2})|(?P<comma>,)|(?P<bar>\|)|(?P<element>>(?:<[vV]alue>)?|</key>\s{0,40}<string>))"
     r"(?P<gap>[ \t]{0,20})(?:[|>][+-]?(?=\r?\n))?(?P<below>(?:\r?\n[ \t>]{0,20}){0,2})"
 )
 _FIELD_NAME = re.compile(r"(?:name|key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?\Z", re.IGNORECASE)
 _RESOURCE = re.compile(r"::\Z|\barn:[\w:/.-]{0,90}\Z")
 """Text before a name inside the id of a resource: `AWS::IAM::AccessKey`, `arn:aws:secretsmanager:…:secret`."""
 _USER_INFO = re.compile(r"://[^\s/@]{0,64}\Z")
-_SPACE = re.compile(r"[ \t]{1,4}(?:\\\r?\n[ \t]{0,20})?")
+_SPACE = re.compile(r"[ \t]{1,20}(?:\\\r?\n[ \t]{0,20}|[0-9][ \t](?=[^\s-]))?")
+"""Space before a value, and the type of a password of Cisco: `enable secret 0 x9!k`."""
 _OPENING = re.compile(
     r"(?:(?:str|bytes|String|String::from|new String|Secret|SecretStr|SecretString::(?:new|from)|Buffer\.from)\()?"
     r"(?P<prefix>[bBuUrRfF@$]{0,2})(?P<escape>\\{0,3})(?P<quote>\"\"\"|'''|[\"'`“„«‘「])"
@@ -69,14 +70,20 @@ _BARE: dict[Style, re.Pattern[str]] = {
     "cell": re.compile(r"[^\s|`]{1,500}"),
 }
 _LONG_REST = re.compile(r"[\w+/.~=%-]{1,20000}")
-_NEXT_ARGUMENT = re.compile(r"(?<=[.!])[ \t]{1,4}-")
-"""An option after a value, whose full stop is not that of a sentence."""
+_NEXT_ARGUMENT = re.compile(r"(?<=[.!])[ \t]{1,4}(?:-|[a-z_]{1,30}=)")
+"""An option or a pair after a value, whose full stop is not that of a sentence."""
+_USER_BEFORE = re.compile(r"(?:(?P<name>(?![a-z]{2,12}://)[\w.@-]{1,64})[:/](?=[^\s/]{6,})|[A-Za-z]{2,20}=(?=[^=]))")
+"""Beginning of credentials: `NEO4J_AUTH=neo4j/x9!k`, `Authorization: key=x9…`."""
+_LOGINS = ("auth", "authorization", "creds", "cred", "credentials")
+"""Ends of names whose value may be a user and a password."""
+_INNER_ENDS = frozenset("&;\"'<|")
+"""Characters after a value whose full stop belongs to it: `"Uid=app;Pwd=x9k."`."""
 _WORD_ENDS = ("", *" \t\r\n.,;:?!)\"'`")
 _LINE_REST = re.compile(r"[^\s\"'`]{1,500}[ \t]{0,40}(?:#[^\n]{0,200})?(?=[\r\n]|\Z)")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t>#/;*-]{0,40}(?:(?:export|set|setx|ENV|ARG|env|let|const|var)[ \t]{1,4})?\Z")
 _DEFINITION = re.compile(r"(?:#define|\bsetx|\bsetenv|\bset -\w{1,3})[ \t]{1,4}\Z")
 _TABLE_ROW = re.compile(r"(?:\A|\n)[ \t]{0,20}\|[^\n]{0,600}\Z")
-_PAIR_AFTER = re.compile(r"[ \t]{1,4}[A-Za-z_][\w.-]{0,40}=\S")
+_PAIR_AFTER = re.compile(r"(?:[ \t]{1,4}|;)[A-Za-z_][\w.-]{0,40}=\S")
 _PAIR_BEFORE = re.compile(r"[\w.]=[^\s,()]{1,80}[ \t]\Z")
 
 
@@ -95,6 +102,8 @@ def find_assigned(text: str, folded: str) -> Iterator[SecretSpan]:
             continue
         value = _read_value(text, start, end)
         found = find_stated(text, end, kind=kind) if value is None or value.style == "spaced" else None
+        if value and name.lower().endswith(_LOGINS) and (user := _USER_BEFORE.match(text, value.start, value.end)):
+            value = value._replace(start=user.end())
         if value and is_secret(text, value, kind=kind, name=name) and not _is_address(text, start, value):
             found = SecretSpan(value.start, _whole_end(text, value), KINDS[kind])
         if found:
@@ -212,7 +221,10 @@ def _read_bare(text: str, at: int, style: Style) -> AssignedValue | None:
     end = value.end()
     if style in ("flag", "shell") and _NEXT_ARGUMENT.match(text, end):
         return AssignedValue(at, end, style)
+    last = text[end : end + 1]
     while end > at and text[end - 1] in ".,;:)]}*>\"'`":
+        if text[end - 1] == "." and last in _INNER_ENDS:
+            break  # not the end of a sentence
         end -= 1
     end -= 2 if text.endswith("\\n", at, end) else 0
     return AssignedValue(at, end, style) if end > at else None

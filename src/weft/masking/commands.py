@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 
 from weft.masking.spans import SecretSpan, positions
-from weft.masking.values import is_placeholder
+from weft.masking.values import is_placeholder, shape_of
 
 _ARGUMENT = r"[\"']?(?P<value>[^\s\"'`|;]{2,200})"
 _USER_PASSWORD = re.compile(
@@ -29,6 +29,9 @@ _USER_PASSWORD = re.compile(
 )
 _ATTACHED = re.compile(rf"\s-p(?![ \t]){_ARGUMENT}")
 _SEPARATE = re.compile(rf"\s-p[ \t]{{0,4}}{_ARGUMENT}")
+_PASSWORD = re.compile(r"[ \t=]{0,4}[\"']?(?P<value>[^\s\"'`|;]{4,200})")
+_USER = re.compile(r"\s(?:-[uU]|--user|--username)[ \t=]{1,4}[^\s\"'|;]{1,100}[ \t]{0,4}(?:\\\r?\n[ \t]{0,20})?\Z")
+"""User and password of any program: `mongorestore -u app -p x9!k`, but not `docker run -u app -p 8080:80`."""
 _FLAGS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("curl", "xh", "http", "https"), _USER_PASSWORD),
     **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mariadb", "mariadb-dump", "7z", "7za"), _ATTACHED),
@@ -40,6 +43,14 @@ _FLAGS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("zip", "unzip"), re.compile(rf"\s-P[ \t]{{1,4}}{_ARGUMENT}")),
     "smbclient": re.compile(r"\s-U[ \t]{1,4}[\"']?[^\s%\"']{1,100}%(?P<value>[^\s\"']{1,200})"),
     "openssl": re.compile(rf"\s(?:-pass(?:in|out)?[ \t]{{1,4}}pass:|-k[ \t]{{1,4}}){_ARGUMENT}"),
+    "ssh-keygen": re.compile(rf"\s-N[ \t]{{1,4}}{_ARGUMENT}"),
+    "ansible-vault encrypt_string": re.compile(r"\s[\"'](?P<value>[^\"'\n]{2,200})[\"']"),
+    "net use": re.compile(rf"\s/user:\S{{1,100}}[ \t]{{1,4}}{_ARGUMENT}"),
+    "net user": re.compile(rf"[ \t]{{1,4}}(?!/)\S{{1,100}}[ \t]{{1,4}}(?![/*]){_ARGUMENT}"),
+    "sqlplus": re.compile(r"[ \t][\w.-]{1,60}/(?P<value>[^\s\"'@/]{2,200})@"),
+    **dict.fromkeys(("useradd", "usermod"), _SEPARATE),
+    "mosquitto_pub": re.compile(rf"\s-P[ \t]{{1,4}}{_ARGUMENT}"),
+    "mosquitto_sub": re.compile(rf"\s-P[ \t]{{1,4}}{_ARGUMENT}"),
     "gh secret set": re.compile(rf"\s(?:-b|--body)[ \t=]{{1,4}}{_ARGUMENT}"),
     "lftp": re.compile(r"\s-u[ \t]{1,4}[\"']?[^\s,\"']{1,100},(?P<value>[^\s\"']{1,200})"),
     "htpasswd": re.compile(
@@ -47,12 +58,15 @@ _FLAGS: dict[str, re.Pattern[str]] = {
     ),
 }
 """Pattern of the password in the arguments of a program."""
+_PORTS = re.compile(r"[\d.:/-]{1,60}(?:tcp|udp)?")
 _COMMAND = re.compile(r"(?:[^\n|;\\]|\\[^\n]|\\\r?\n){0,600}")
 """Rest of a command: to the end of its line, of its continuation lines, or to the next command."""
 _PROSE = frozenset("flag option argument parameter switch and or to is as the for with".split())
 _ECHO = re.compile(
-    r"[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?(?P<value>[^\s\"'|]{4,200})[\"']?[ \t]{0,4}\|(?P<next>[^\n|]{1,200})"
+    r"[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?(?:[\w.-]{1,60}:(?=[^\n|]{4,200}\|[ \w/]{0,40}chpasswd))?"
+    r"(?P<value>[^\s\"'|]{4,200})[\"']?[ \t]{0,4}\|(?P<next>[^\n|]{1,200})"
 )
+"""Text of `echo`, and the program that reads it; `chpasswd` reads `user:password`."""
 _READERS = ("--password-stdin", "--with-token", "sudo -S", "sudo --stdin", "passwd --stdin", "chpasswd", "secret set")
 _IDENTIFIED = re.compile(
     r"[ \t]{1,4}(?:WITH[ \t]{1,4}\S{1,40}[ \t]{1,4})?BY[ \t]{1,4}['\"](?P<value>[^'\"\n]{1,200})['\"]", re.IGNORECASE
@@ -80,11 +94,27 @@ _STATEMENTS = {
     "masterauth": _REDIS,
 }
 """Pattern of the text after a word."""
+_CALLS = (
+    "networkcredential(", "passwordcredentials(", "plaincredentials(", "basicauth(",
+    "basic_auth(", "getconnection(", "mysqli(", "mysqli_connect(",
+    "new pdo(", "dbi->connect(", "dbconnect(",
+)  # fmt: skip
+_ARGUMENTS = re.compile(
+    r"(?:[^()\"'\n]{0,80}[\"'][^\"'\n]{0,200}[\"'][ \t]{0,4},){1,2}[ \t]{0,4}"
+    r"[\"'](?P<value>[^\"'\n]{4,200})[\"'][ \t]{0,4}[,)]"
+)
+"""Address, user and password of a call, the first or the first two quoted: `new PDO('mysql:…', 'app', 'x9!k')`."""
+_CHARACTERS = re.compile(r'"(?P<value>[^"\n]{4,200})\Z')
 _PASSWORD_FIELD = re.compile(
     r"\b(?:machine[ \t\n]{1,8}\S{1,100}|default)[ \t\n]{1,8}login[ \t\n]{1,8}\S{1,100}[ \t\n]{1,8}\Z"
 )
 _FIELD = re.compile(r"[ \t\n]{1,8}(?P<value>(?:(?!\\n)[^\s\"'`]){1,200})")
 _PGPASS = re.compile(r":(?:\d{2,5}|\*):[\w*-]{1,64}:[\w.@-]{1,64}:(?P<value>[^\s:\"']{4,200})(?=\s|\Z)")
+_MAIL_RELAY = re.compile(
+    r"(?m:^)\[[\w.-]{1,100}\]:\d{1,5}[ \t]{1,20}[\w.+-]{1,64}@[\w.-]{1,100}:(?P<value>[^\s:]{4,200})(?=\s|\Z)"
+)
+"""Line of a table of mail relays: `[smtp.example.com]:587 app@example.com:x9!k`."""
+_WIFI = re.compile(r"WIFI:(?:[TSH]:[^;\n]{0,64};){0,3}P:(?P<value>(?:[^;\\\n]|\\[^\n]){4,128})")
 _PGPASS_HOST = re.compile(r"(?:\A|[\s\"'`])[\w.*-]{1,60}\Z")
 
 
@@ -96,7 +126,22 @@ def find_arguments(text: str, folded: str) -> Iterator[SecretSpan]:
 
 
 def _iter_matches(text: str, folded: str) -> Iterator[re.Match[str]]:
-    for program, pattern in _FLAGS.items() if " -" in text else ():
+    yield from _iter_flags(text)
+    yield from _iter_echoes(text)
+    yield from _iter_statements(text, folded)
+    for at in positions(text, "password"):
+        match = _FIELD.match(text, at + len("password"))
+        if match and _PASSWORD_FIELD.search(text[max(0, at - 250) : at]):
+            yield match
+    for mark, pattern in (("]:", _MAIL_RELAY), ("WIFI:", _WIFI)):
+        yield from pattern.finditer(text) if mark in text else ()
+    for match in _PGPASS.finditer(text):
+        if _PGPASS_HOST.search(text[max(0, match.start() - 61) : match.start()]):
+            yield match
+
+
+def _iter_flags(text: str) -> Iterator[re.Match[str]]:
+    for program, pattern in _FLAGS.items():
         end = 0
         for at in positions(text, f"{program} "):
             if at < end or text[at - 1 : at].isalnum():
@@ -105,11 +150,22 @@ def _iter_matches(text: str, folded: str) -> Iterator[re.Match[str]]:
             if command:
                 end = command.end()
                 yield from pattern.finditer(text, *command.span())
+    for at in positions(text, " -p"):
+        match = _PASSWORD.match(text, at + 3)
+        is_secret = match and shape_of(match["value"]) in ("mixed", "random") and not _PORTS.fullmatch(match["value"])
+        if match and is_secret and _USER.search(text, max(0, at - 150), at):
+            yield match
+
+
+def _iter_echoes(text: str) -> Iterator[re.Match[str]]:
     for program in ("echo", "printf"):
         for at in positions(text, f"{program} "):
             match = _ECHO.match(text, at + len(program))
             if match and any(map(match["next"].__contains__, _READERS)):
                 yield match
+
+
+def _iter_statements(text: str, folded: str) -> Iterator[re.Match[str]]:
     for word, pattern in _STATEMENTS.items():
         for at in positions(folded, word):
             is_sql = word != "identified" or any(
@@ -117,10 +173,12 @@ def _iter_matches(text: str, folded: str) -> Iterator[re.Match[str]]:
             )
             if is_sql and (match := pattern.match(text, at + len(word))):
                 yield match
-    for at in positions(text, "password"):
-        match = _FIELD.match(text, at + len("password"))
-        if match and _PASSWORD_FIELD.search(text[max(0, at - 250) : at]):
-            yield match
-    for match in _PGPASS.finditer(text):
-        if _PGPASS_HOST.search(text[max(0, match.start() - 61) : match.start()]):
+    for word in _CALLS:
+        for at in positions(folded, word):
+            match = _ARGUMENTS.match(text, at + len(word))
+            if match and shape_of(match["value"]) in ("mixed", "random"):
+                yield match
+    for at in positions(text, '".toCharArray('):
+        match = _CHARACTERS.search(text, max(0, at - 201), at)
+        if match and shape_of(match["value"]) in ("mixed", "random"):
             yield match

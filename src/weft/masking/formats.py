@@ -26,6 +26,8 @@ MAX_CONTEXT_CHARACTERS = 1000
 MAX_SHORT_PREFIX = 4
 """Prefixes of this length are common in ordinary names; more characters must follow."""
 MIN_AFTER_SHORT_PREFIX = 20
+MIN_LETTERS = 30
+"""Minimum number of lower-case letters after a prefix, if there is nothing else; they must form no words."""
 MAX_RANDOM_WORD = 128
 """Longer words are data, not keys."""
 MIN_CREDENTIAL_CHARACTERS = 8
@@ -36,21 +38,25 @@ _PREFIXES = frozenset((
     "jina_", "e2b_", "fw_", "pa-", "key_", "crsr_", "bb_live_", "m0-", "wandb_v1_", "pk-lf-",
     # code hosts and package registries
     "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-",
-    "glsoat-", "glimt-", "glagent-", "gloas-", "GR1348941", "npm_", "pypi-", "rubygems_", "cio", "dckr_pat_",
-    "dckr_oat_", "CLOJARS_", "ATATT3", "ATCTT3", "ATBB", "BBDC-", "CCIPAT_", "bkua_", "sqp_", "squ_", "sqa_",
+    "glffct-", "glsoat-", "glimt-", "glagent-", "gloas-", "GR1348941", "npm_", "pypi-", "rubygems_", "cio",
+    "dckr_pat_", "dckr_oat_", "CLOJARS_", "ATATT3", "ATCTT3", "ATBB", "BBDC-", "CCIPAT_", "bkua_", "sqp_", "squ_",
+    "sqa_",
     # clouds and hosting
     "AIza", "ya29.", "GOCSPX-", "dop_v1_", "doo_v1_", "dor_v1_", "HRKU-", "rnd_", "nfp_", "nfc_", "nfo_", "vcp_",
-    "fo1_", "fm1_", "fm2_", "dapi", "pul-", "hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "ops_",
+    "fo1_", "fm1_", "fm2_", "dapi", "pul-", "hvs.", "hvb.", "hvr.", "dp.pt.",
+    "dp.scim.", "dp.st.", "dp.ct.", "dp.sa.", "ops_",
     "tskey-", "LTAI", "AKID", "AQVN", "sbp_", "sb_secret_", "napi_", "pscale_tkn_", "pscale_pw_", "pscale_oauth_",
-    "AGE-SECRET-KEY-1", "ABSK", "CFPAT-", "figd_", "PMAK-",
+    "cfk_", "cfut_", "cfat_", "ico-", "dnkey-", "AGE-SECRET-KEY-1", "ABSK", "CFPAT-", "figd_", "PMAK-",
     # payment and shops
     "sk_", "rk_", "pk_", "whsec_", "shpat_", "shpca_", "shppa_", "shpss_", "sq0atp-", "sq0csp-", "sq0idp-", "EAAA",
-    "FLWSECK_", "FLWSECK-", "shippo_live_", "EZAK", "EZTK", "duffel_live_", "rzp_live_",
+    "FLWSECK_", "FLWSECK-", "shippo_live_", "EZAK", "EZTK", "duffel_live_", "duffel_test_", "shippo_test_",
+    "FLWPUBK_TEST-", "rzp_live_", "ak_live_",
     # messages, mail, monitoring, work
     "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "xoxe.xoxp-", "SG.",
     "key-", "re_", "xkeysib-", "xsmtpsib-", "NRAK-", "NRJS-", "NRAA-", "NRII-", "glsa_", "glc_", "sntrys_", "sntryu_",
     "hcaik_", "dt0c01.", "dt0s16.", "phc_", "phx_", "lin_api_", "lin_oauth_", "secret_", "ntn_", "tfp_", "pat-na1-",
-    "pat-eu1-", "sl.", "rdme_", "pnu_", "pnb_", "fio-u-", "sdk-", "EAACEdEose0cBA", "EAAB", "v2_", "weft_",
+    "pat-eu1-", "sl.", "rdme_", "pnu_", "pnb_", "fio-u-", "sdk-", "EAACEdEose0cBA", "EAAB", "EAAC", "EAAM",
+    "s-s4t2ud-", "s-s4t2af-", "p8e-", "sm_aat_", "sm_pat_", "sm_sat_", "acc_", "v2_", "weft_", "CfDJ8",
 ))  # fmt: skip
 """Prefixes of keys, by their issuers. The rest of the key is random characters."""
 _LENGTHS = sorted({len(prefix) for prefix in _PREFIXES}, reverse=True)
@@ -65,6 +71,10 @@ _FIXED = re.compile(
     r"|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"  # Discord
     r"|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,80}"  # Terraform Cloud
     r"|[A-Za-z0-9_.-]{3}[0-9]Q~[\w~.-]{31,36}"  # Azure client secret
+    r"|API-[A-Z0-9]{26}"  # Octopus Deploy
+    r"|pat\.[\w-]{22}\.[0-9A-Za-z]{24}\.[0-9A-Za-z]{20}"  # Harness
+    r"|v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"  # Cloudflare Origin CA
+    r"|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"  # 1Password
     r"|access-(?:sandbox|development|production)-[0-9a-f-]{36}"  # Plaid
 )
 """Keys without a long prefix, as whole words."""
@@ -78,6 +88,13 @@ _WEBHOOKS = (
     ("webhook.office.com/webhookb2/", re.compile(r"(?P<value>[\w@/-]{30,300})")),
     ("chat.googleapis.com/v1/spaces/", re.compile(r"[^\s\"'<>]{0,200}?[?&]key=(?P<value>[^\s\"'<>]{10,300})")),
 )
+_ADDRESSES = (
+    ("hooks.zapier.com/hooks/catch/", re.compile(r"(?P<value>[\w/]{10,80})")),
+    ("infura.io/", re.compile(r"(?:ws/)?v3/(?P<value>[0-9a-f]{32})")),
+    ("alchemy.com/", re.compile(r"(?:nft/)?v[23]/(?P<value>[\w-]{20,64})")),
+)
+_BARE_LOGIN = re.compile(r"(?:\A|[\s\"'`:=])[\w.+-]{1,64}[:/](?P<value>[^\s\"'`/@]{4,200})\Z")
+"""User and password before the host of an address without a scheme: `app:x9!k@tcp(db:3306)/app`, `app/x9!k@//db`."""
 _JWT = re.compile(r"eyJ[A-Za-z0-9_.=-]{20,10000}")
 _USER_INFO = re.compile(r"(?P<user>[^\s/?#@:\"'<>`]{0,128}):(?P<rest>[^\s\"'<>`]{1,300})")
 _USER_ONLY = re.compile(r"(?P<value>[A-Za-z0-9_-]{16,200})@[A-Za-z0-9]")
@@ -85,10 +102,11 @@ _PORT = re.compile(r"\d{1,5}[/?#]")
 _HOST = re.compile(r"(?:[A-Za-z0-9_\[$%{(-]|\Z)")
 _HEADER = re.compile(r"[\"'\\ \t]{0,4}[:=,][\"'\\ \t]{0,6}")
 _SCHEME = re.compile(
-    r"(?P<scheme>bearer|basic|apikey|api-key|token|digest|negotiate)(?:[ \t]{1,4}|[ \t]?=[ \t]?|%20)[\"']?"
+    r"(?P<scheme>bearer|basic|[a-z][a-z-]{1,30})(?:[ \t]{1,4}|[ \t]?=[ \t]?|%20)[\"']?"
     r"(?:token=[\"']?|key=[\"']?)?(?P<value>(?!\+|https?:)[A-Za-z0-9_.~+/=:|-]{6,4000})",
     re.IGNORECASE,
 )
+_SCHEMES = frozenset("bearer basic apikey api-key token digest negotiate".split())
 _FOLDER = re.compile(r"/?[a-z]{2,12}/")
 """Beginning of a path, such as `/home/`."""
 _RANDOM = re.compile(r"[A-Za-z0-9+/_-]{32,}")
@@ -185,6 +203,13 @@ def _find_urls(text: str) -> Iterator[SecretSpan]:
         elif (alone := _USER_ONLY.match(text, start)) and shape_of(alone["value"]) == "random":
             yield SecretSpan(*alone.span("value"), "a token")
 
+    for mark in ("@tcp(", "@unix(", "@//"):
+        for at in positions(text, mark):
+            if match := _BARE_LOGIN.search(text[max(0, at - 300) : at]):
+                size = len(match["value"])
+                if not is_placeholder(match["value"]):
+                    yield SecretSpan(at - size, at, "a password")
+
 
 def _password_size(rest: str) -> int:
     """
@@ -218,8 +243,10 @@ def _find_credential(text: str, at: int) -> Iterator[SecretSpan]:
     if match is None:
         return
     value, shape = match["value"].rstrip("."), shape_of(match["value"])
-    is_basic = match["scheme"].lower() == "basic" and shape == "word" and not value.islower()
-    if len(value) >= MIN_CREDENTIAL_CHARACTERS and (is_basic or shape in ("mixed", "random")):
+    scheme = match["scheme"].lower()
+    is_basic = scheme == "basic" and shape == "word" and not value.islower()
+    is_known = scheme in _SCHEMES and shape in ("mixed", "random")
+    if len(value) >= MIN_CREDENTIAL_CHARACTERS and (is_basic or is_known or shape == "random"):
         yield SecretSpan(match.start("value"), match.start("value") + len(value), "a token")
 
 
@@ -236,7 +263,9 @@ def _find_words(text: str) -> Iterator[SecretSpan]:
             continue
         size = next((size for size in _LENGTHS if text[start : start + size] in _PREFIXES), 0)
         tail = _TAIL.match(text, start + size) if size else None
-        has_any = tail and any(character.isdigit() or character.isupper() for character in tail[0])
+        has_any = tail and (
+            any(c.isdigit() or c.isupper() for c in tail[0]) or (tail[0].isalpha() and len(tail[0]) >= MIN_LETTERS)
+        )
         if tail and size <= MAX_SHORT_PREFIX and (len(tail[0]) < MIN_AFTER_SHORT_PREFIX or has_words(tail[0])):
             continue  # `sk_X509_pop_free`
         if tail and has_any and shape_of(tail[0]) in ("mixed", "random"):
@@ -308,7 +337,7 @@ def _find_tokens(text: str) -> Iterator[SecretSpan]:
 
 
 def _find_webhooks(text: str, folded: str) -> Iterator[SecretSpan]:
-    for address, pattern in _WEBHOOKS:
+    for address, pattern in (*_WEBHOOKS, *_ADDRESSES):
         for at in positions(folded, address):
             if match := pattern.match(text, at + len(address)):
                 yield SecretSpan(*match.span("value"), "a token")

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from weft.masking.assignments import find_assigned
+from weft.masking.columns import find_columns
 from weft.masking.commands import find_arguments
 from weft.masking.formats import find_formatted
 from weft.masking.spans import SecretSpan
@@ -22,7 +23,7 @@ from weft.masking.spoken import find_phrases, find_pins
 
 MIN_SECRET_CHARACTERS = 4
 _MASK = re.compile(r"\[(?:a password|a token|a key|a private key|a card number|an API key)\]")
-_FINDERS = (find_formatted, find_assigned, find_arguments, find_pins, find_phrases)
+_FINDERS = (find_formatted, find_assigned, find_columns, find_arguments, find_pins, find_phrases)
 """The first one names the kind of a secret that several find."""
 
 

@@ -21,7 +21,7 @@ MAX_NAME_CHARACTERS = 128
 TRIGGERS = (
     "pass", "pw", "secret", "token", "key", "auth", "cred", "sig", "sess", "sid", "kennwort", "contraseña",
     "contrasena", "wachtwoord", "пароль", "密码", "密碼", "口令", "パスワード", "senha", "heslo", "hasło", "schlüssel",
-    "密钥", "令牌", "psk",
+    "密钥", "令牌", "psk", "salt", "seed", "cookie",
 )  # fmt: skip
 """Every name of a secret contains one of these, in lower case."""
 
@@ -37,10 +37,16 @@ _KEY_OWNERS = frozenset(
     """
     api secret access private auth authentication encryption encrypt signing sign account master service client shared
     preshared consumer storage jwt hmac webhook admin deploy app application license subscription functions function
-    host server rsa aes ssh
+    host server rsa aes ssh validation decryption instrumentation integration
     """.split()
 )
 """Words before `key` that make it a secret: `api_key`, `storageKey`."""
+_SECRET_PAIRS = {
+    "salt": frozenset("auth nonce in hash secret app session cookie".split()),
+    "seed": frozenset("totp otp mfa secret".split()),
+    "cookie": frozenset("erlang auth session".split()),
+}
+"""Words that make another word the name of a secret: `NONCE_SALT`, `totp seed`."""
 _PUBLIC = frozenset("public publishable site primary foreign partition sort cache index row shard map unique".split())
 """Words before `key` of keys that are not secret."""
 _KEYS = frozenset("key auth authorization sig signature session sessionid sessid sid schlüssel creds cred".split())
@@ -78,13 +84,13 @@ def kind_of_name(name: str) -> NameKind | None:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if (
         last.endswith(_PASSWORDS)
-        or last in ("pass", "pw", "passw", "passe", "psk")
+        or last in ("pass", "pw", "passw", "passe", "psk", "bindpw", "rootpw")
         or (last.endswith("pass") and (name.isupper() or name.startswith("-")))
     ):
         return None if last in ("bypass", "compass") else "password"
     if last.endswith(_SECRETS) and last not in ("nonsecret", "keytoken"):
         return None if before in ("page", "continuation", "cancellation", "next") else "secret"
-    if last == "key" and before in _KEY_OWNERS:
+    if (last == "key" and before in _KEY_OWNERS) or before in _SECRET_PAIRS.get(last, ()):
         return "secret"
     if last.endswith(("sessid", "sessionid")):
         return "key"

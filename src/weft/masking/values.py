@@ -61,7 +61,7 @@ _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PLACEHOLDER = re.compile(
     r"[xX•*.…_-]{3,100}|…|<[^<>\n]{0,100}>|\[[^\[\]\n]{0,100}\]|\{\{?[^{}\n]{0,100}\}?\}|%\([\w.]{1,60}\)?s?|%[a-zA-Z%]|%[A-Z_]{1,60}%"
-    r"|\$[A-Za-z_]\w{0,60}|\$[({].{0,200}|\(.{0,200}|&[\w#]{1,20};|@[a-z]{2,20}/[\w.]{1,60}"
+    r"|\$[A-Za-z_]\w{0,60}|\$[({].{0,200}|\([\w\s.,:/'\"-]{0,200}\)?|&[\w#]{1,20};|@[a-z]{2,20}/[\w.]{1,60}"
 )
 _FILLERS = frozenset(
     """
@@ -116,7 +116,7 @@ def is_placeholder(value: str) -> bool:
     inner = folded[letters[0] : letters[-1] + 1]
     if inner in _FILLERS and not inner.isdigit():
         return True
-    return folded.startswith(_FILLER_STARTS) and not any(map(str.isdigit, value))
+    return folded.endswith("...") or (folded.startswith(_FILLER_STARTS) and not any(map(str.isdigit, value)))
 
 
 def is_hash(value: str) -> bool:
