@@ -1,5 +1,6 @@
 """Fixtures of all tests: a clean home folder, the real model if it is cached, the evaluation sets if they exist."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -29,10 +30,18 @@ def pytest_xdist_auto_num_workers():
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """Give paths of new folders. `mktemp` lists all that it has made: thousands of tests would take a minute for it."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def clean_home(tmp_path_factory, monkeypatch):
+def clean_home(homes, monkeypatch):
     """No test reads or writes the developer's own settings and caches."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     for name in [name for name in os.environ if name.startswith(("WEFT_", "OPENAI_", "XDG_"))]:
         if name != "WEFT_DATA":
             monkeypatch.delenv(name)
