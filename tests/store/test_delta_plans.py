@@ -20,7 +20,7 @@ ALL_NAMES = {
 }
 """Statements that read the deltas of all names of a namespace, and why. The bounds of folding limit them."""
 
-SIZES = {"namespaces": 100, "writes": 128, "names": 20}
+SIZES = {"namespaces": 100, "writes": 128, "names": 2}
 """Namespaces that share the tables, rows that stay pending in each, and names in each write."""
 
 FILL = [
