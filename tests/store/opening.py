@@ -1,5 +1,8 @@
 """The one place where tests open a database of each kind."""
 
+import uuid
+from contextlib import ExitStack, closing, contextmanager
+
 from memory_store.store import MemoryDatabase
 
 import weft.store.sqlite.connect as connect
@@ -24,6 +27,24 @@ def open_empty(kind, request):
             monkeypatch = request.getfixturevalue("monkeypatch")
             monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
     return SqliteDatabase(str(request.getfixturevalue("tmp_path") / "weft.db"))
+
+
+@contextmanager
+def open_shared(kind, request):
+    """Open an empty database that outlives a test."""
+    with ExitStack() as stack:
+        match kind:
+            case "memory":
+                database = MemoryDatabase()
+            case "postgres":
+                import postgres
+
+                server, name = request.getfixturevalue("postgres_server"), f"weft_shared_{uuid.uuid4().hex[:8]}"
+                database = PostgresDatabase(stack.enter_context(postgres.new_database(server, name)))
+            case _:
+                folder = request.getfixturevalue("tmp_path_factory").mktemp("shared")
+                database = SqliteDatabase(str(folder / "weft.db"))
+        yield stack.enter_context(closing(database))
 
 
 def contradictions(database):

@@ -1,7 +1,7 @@
 """Fixtures of the unit tests."""
 
 import pytest
-from opening import open_empty
+from opening import open_empty, open_shared
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
@@ -13,12 +13,22 @@ def embedder():
     return FakeEmbedder()
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+KINDS = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(params=KINDS)
 def database(request):
     """Give a new database, one of each kind in turn; hundreds of tests take minutes on a server."""
     database = open_empty(request.param, request)
     yield database
     database.close()
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shared_database(request):
+    """Give one database of each kind in turn to all tests of a module, for those that only read."""
+    with open_shared(request.param, request) as database:
+        yield database
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ DECISIONS = [
 ]
 
 
-@pytest.fixture
-def engine(tmp_path):
-    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    with open_engine(tmp_path_factory.mktemp("shared") / "x.db", embedder=FakeEmbedder()) as engine:
         engine.add(DECISIONS)
         yield engine
 
@@ -101,14 +101,16 @@ def test_names_that_are_spelled_otherwise_and_verbs_are_known(engine, question):
     assert not any("no chunk contains" in note for note in result.notes)
 
 
-def test_an_alias_that_no_text_contains_is_known(engine):
+def test_an_alias_that_no_text_contains_is_known(tmp_path):
     """The graph knows what it names."""
     question = "When does the Thermotron show that the water is low?"
-    assert engine.query(question).status == "low_confidence"
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add(DECISIONS)
+        assert engine.query(question).status == "low_confidence"
 
-    engine.entities.alias("Boiler", "Thermotron")
+        engine.entities.alias("Boiler", "Thermotron")
 
-    assert engine.query(question).status == "ok"
+        assert engine.query(question).status == "ok"
 
 
 def test_a_name_in_another_script_may_be_spelled_there(tmp_path):

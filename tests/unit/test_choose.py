@@ -19,6 +19,7 @@ from weft.index.run import index_documents
 from weft.records import Document
 from weft.search.run import find
 from weft.search.search_context import SearchContext
+from weft.testing import FakeEmbedder
 
 PAGES = [
     Document(
@@ -29,9 +30,10 @@ PAGES = [
 ]
 
 
-@pytest.fixture
-def store(database, embedder):
-    store = adopt(database.store("default"), embedder)
+@pytest.fixture(scope="module")
+def store(shared_database):
+    embedder = FakeEmbedder()
+    store = adopt(shared_database.store("default"), embedder)
     documents = [*read_findings(FINDINGS), *PAGES]
     index_documents(documents, store=store, embedder=embedder, options=SplitOptions(), extractor=RuleExtractor())
     return store

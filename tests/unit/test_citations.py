@@ -11,6 +11,7 @@ from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.papers import citation_links
 from weft.store.sqlite.database import SqliteDatabase
+from weft.testing import FakeEmbedder
 
 FORGETTING, LONG, SURVEY = "Forgetting on Purpose", "Long Conversations without Loss", "A Survey of Agent Memory"
 PAGING, ATTENTION = "Paging in Small Memories", "Attention and Its Costs"
@@ -22,9 +23,9 @@ def fill(database, embedder, documents):
     return store
 
 
-@pytest.fixture
-def store(database, embedder):
-    return fill(database, embedder, read_findings(FINDINGS))
+@pytest.fixture(scope="module")
+def store(shared_database):
+    return fill(shared_database, FakeEmbedder(), read_findings(FINDINGS))
 
 
 def found(result):

@@ -13,6 +13,7 @@ from weft.search.question.periods import find_asked_period, read_period
 from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.search.timeline import find_timeline
+from weft.testing import FakeEmbedder
 
 NOW = datetime(2026, 3, 17, 15, 30, tzinfo=timezone.utc)
 """A Tuesday."""
@@ -30,10 +31,11 @@ def chat(name, times):
     return to_document(messages, Conversation(source=f"claude:{name}", host="claude", id=name, title=f"Chat {name}"))
 
 
-@pytest.fixture
-def store(database, embedder):
+@pytest.fixture(scope="module")
+def store(shared_database):
     """Return a store with a chat of one exchange each day, a chat of nine exchanges on Monday, and a page."""
-    made = adopt(database.store("default"), embedder)
+    embedder = FakeEmbedder()
+    made = adopt(shared_database.store("default"), embedder)
     documents = [
         Document(source="page", title="Harbour", text="The harbour talks about last week."),
         chat("daily", [f"{day}T12:00:00" for day in reversed(DAYS)]),

@@ -19,9 +19,9 @@ PAGES = [
 SAID = "no passage there is about the rest of the question"
 
 
-@pytest.fixture
-def engine(tmp_path):
-    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    with open_engine(tmp_path_factory.mktemp("shared") / "weft.db", embedder=FakeEmbedder()) as engine:
         engine.add(PAGES)
         yield engine
 
