@@ -140,7 +140,9 @@ def test_probes_that_cannot_be_told_apart_are_refused():
 
     words = " ".join(foreign_questions("en"))
     with open_engine(":memory:", embedder=FakeEmbedder()) as engine:
-        engine.add(Document(source=f"text:{n}", title="", text=f"{words[n * 40 :]} {n}") for n in range(40))
+        engine.add(
+            Document(source=f"text:{n}", title="", text=f"{words[n * 40 : n * 40 + 1000]} {n}") for n in range(40)
+        )
         with pytest.raises(InputError, match="are indistinguishable"):
             calibrate(engine)
         assert engine.store.calibration() is None

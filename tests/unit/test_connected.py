@@ -1,6 +1,6 @@
 """Passages of stated neighbours: selection, order, ranks and marks."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -295,12 +295,10 @@ def test_a_weak_link_takes_no_place_of_a_text_passage(tmp_path, algorithm):
     assert found[2] <= found[1] <= found[0]
 
 
-@pytest.mark.parametrize("method", ["graph", "mix", "auto"])
-@pytest.mark.parametrize("algorithm", ["walk", "expand", "guided"])
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_a_stricter_minimum_graph_score_returns_a_subset(tmp_path_factory, method, algorithm, data):
-    """Over random notes with links, fields and mentions."""
+def test_a_stricter_minimum_graph_score_returns_a_subset(tmp_path_factory, data):
+    """Over random notes with links, fields and mentions, by each method and algorithm."""
     names = NAMES[:10]
     pairs = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=20))
     kinds = data.draw(st.lists(st.sampled_from(["link", "field", "mention"]), min_size=20, max_size=20))
@@ -321,14 +319,15 @@ def test_a_stricter_minimum_graph_score_returns_a_subset(tmp_path_factory, metho
     ]
     with open_engine(tmp_path_factory.mktemp("strict") / "weft.db", embedder=FakeEmbedder()) as engine:
         engine.add(documents)
-        found = []
         top_k, max_chunks = data.draw(st.sampled_from([(3, 10), (10, 2)]))
-        for limit in (0.0, 0.3, 0.7, 0.9, 1.0):
-            options = {"min_graph_score": limit, "algorithm": algorithm, "max_chunks": max_chunks}
-            result = engine.query(names[0], method=method, top_k=top_k, graph=options)
-            found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
+        for method, algorithm in product(["graph", "mix", "auto"], ["walk", "expand", "guided"]):
+            found = []
+            for limit in (0.0, 0.3, 0.7, 0.9, 1.0):
+                options = {"min_graph_score": limit, "algorithm": algorithm, "max_chunks": max_chunks}
+                result = engine.query(names[0], method=method, top_k=top_k, graph=options)
+                found.append({piece.chunk.id for piece in (*result.evidence, *result.connected)})
 
-    assert all(stricter <= looser for looser, stricter in pairwise(found))
+            assert all(stricter <= looser for looser, stricter in pairwise(found)), (method, algorithm)
 
 
 def test_the_design_with_weighted_scores_keeps_its_arithmetic(tmp_path):
