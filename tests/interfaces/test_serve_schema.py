@@ -22,7 +22,7 @@ def inside(tmp_path, monkeypatch):
     [
         pytest.param("key", "coverage", 1000, marks=pytest.mark.slow),
         ("key", "fuzzing", 25),
-        ("open", "fuzzing", 25),
+        pytest.param("open", "fuzzing", 25, marks=pytest.mark.slow),
         pytest.param("locked", "fuzzing", 25, marks=pytest.mark.slow),
     ],
 )

@@ -75,7 +75,7 @@ class StoreContract(store_contract.StoreContract):
         answers = store.passages.answers([*(chunk.id for chunk in asked), "unknown"])
         assert answers == {talk[1].id: talk[2], talk[4].id: talk[5]}
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=st.data())
     def test_another_namespace_never_appears(self, database, data):
         """Searches by word, vector, id, prefix or filter return only documents of the own namespace."""

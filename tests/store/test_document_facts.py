@@ -266,7 +266,7 @@ def test_deleting_what_was_added_leaves_everything_as_it_was(steps, lines):
     compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps, lines)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, lines=LINES)
 def test_deleting_what_was_added_leaves_a_server_as_it_was(postgres_dsn, steps, lines):
     """The same against PostgreSQL."""

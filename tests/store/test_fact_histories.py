@@ -120,7 +120,7 @@ def test_no_history_breaks_what_facts_promise(steps):
     compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_no_history_breaks_what_facts_promise_on_a_server(postgres_dsn, steps):
     """The same against PostgreSQL."""
@@ -152,7 +152,7 @@ def test_namespaces_never_see_each_others_facts(mine, yours):
         keep_apart(database, mine, yours)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mine=STEPS, yours=STEPS)
 def test_namespaces_of_a_server_never_see_each_others_facts(postgres_dsn, mine, yours):
     """The same against PostgreSQL."""

@@ -76,7 +76,7 @@ def assert_same(one, several):
 
 
 @pytest.mark.parametrize("kind", [MemoryDatabase, lambda: SqliteDatabase(":memory:")], ids=["memory", "sqlite"])
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples // 10)
 @example(seed=115360, count=3)  # the two best chunks by words are equal, and one of them is far in meaning
 @given(seed=st.integers(0, 2**32), count=st.integers(2, 4))
 def test_several_namespaces_answer_like_one_with_the_same_documents(kind, seed, count):
@@ -93,7 +93,7 @@ def test_several_namespaces_answer_like_one_with_the_same_documents(kind, seed, 
         database.close()
 
 
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(seed=st.integers(0, 2**32))
 def test_filters_and_recalled_facts_are_those_of_one_namespace(seed):
     chance = random.Random(seed)

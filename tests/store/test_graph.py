@@ -153,7 +153,7 @@ def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_any_history_on_a_server_gives_the_graph_of_its_outcome(postgres_dsn, tmp_path_factory, steps):
     """The tables of PostgreSQL hold after a long history what those of SQLite hold after the short one."""

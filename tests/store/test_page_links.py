@@ -187,7 +187,7 @@ HISTORY = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=HISTORY)
 def test_links_do_not_depend_on_the_history(history):
     """Writes, changes and deletions in any order give the links of the documents that are left."""

@@ -54,7 +54,7 @@ def play(store, steps):
             store.write(make_batch(source, texts, metadata={"n": len(texts), "tags": texts}))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(before=STEPS, texts=TEXTS)
 def test_delete_after_add_restores_every_table(tmp_path_factory, before, texts):
     """`delete(add(x))` is the identity on the logical content of the whole file."""
@@ -76,7 +76,7 @@ def add_and_delete(database, where, before, texts):
     database.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_the_file_holds_what_the_last_words_say_in_any_order(tmp_path_factory, steps):
     """Any history gives the content of writing only the final state, and ranks as the memory store does."""
