@@ -2,17 +2,20 @@
 
 from dataclasses import replace
 
+import pytest
 from contract import MODEL, make_batch, unit
 from graph_making import KEYS, NAMES, batch_of, view
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from logical import content
 from memory_store.store import MemoryDatabase
+from opening import open_empty
 
 from weft.extract.names import name_key
 from weft.graph.entity_resolution import KIND_RANKS, vote
 from weft.records import Candidate, Extraction, StatedRelation
 from weft.store.postgres.database import PostgresDatabase
+from weft.store.relational.graph import graph_read
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -342,6 +345,40 @@ def test_entities_are_listed_by_key_without_other_names_of_them(store):
     assert [entity.key for entity in first + rest] == ["auth service", "paris", "密钥"]
     assert first[0].aliases == ("AS",)
     assert store.graph.entities_after("密钥", limit=9) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_types_in_a_large_namespace_are_estimated_from_a_sample(kind, request, monkeypatch):
+    """A sample of all entities counts exactly, half of them nearly; aliases belong to their entity."""
+    database = open_empty(kind, request)
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(*(service_batch(number) for number in range(LARGE)))
+    store.graph.write_edit("merge", "service 1", "service 2")
+    exact = store.graph.census()
+    assert (exact.entities, exact.relations, exact.is_estimated) == ({"service": LARGE - 1}, {"uses": LARGE - 1}, False)
+    monkeypatch.setattr(graph_read, "MAX_COUNTED_CENSUS_CHUNKS", 0)
+    assert store.graph.census() == replace(exact, is_estimated=True)
+    monkeypatch.setattr(graph_read, "SAMPLED_CENSUS_CHUNKS", LARGE // 2)
+    half = store.graph.census()
+    database.close()
+    assert half.entities["service"] != LARGE - 1, "a sample"
+    for found in (half.entities["service"], half.relations["uses"]):
+        assert abs(found - LARGE) < 5 * LARGE**0.5
+
+
+LARGE = 200
+
+
+def service_batch(number):
+    """Return a batch about one service, which uses the next one."""
+    own, other = (f"service {n % LARGE}" for n in (number, number + 1))
+    said = Extraction(
+        candidates=(Candidate(key=own, name=own.title(), kind="given", type="service", about=True),),
+        stated_relations=(StatedRelation(source=own, target=other, type="uses", weight=5.0),),
+    )
+    batch = make_batch(f"{number}", [f"{own.title()} uses {other.title()}."])
+    return replace(batch, chunks=tuple(replace(item, extraction=said) for item in batch.chunks))
 
 
 def test_another_namespace_has_another_graph(database):

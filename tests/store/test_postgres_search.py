@@ -108,6 +108,44 @@ def test_numbers_among_others(monkeypatch, most):
 # ── vectors ─────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize(
+    ("total", "limit", "expected"),
+    [
+        (20_001, 70, 140),
+        (100_000, 70, 140),
+        (100_000, 200, 400),
+        (400_000, 70, 280),
+        (1_000_000, 10, 443),
+        (10**9, 70, 1_000),
+    ],
+)
+def test_a_larger_namespace_has_more_candidates(total, limit, expected):
+    """Four times as many vectors take twice as many, within bounds."""
+    assert vectors.count_candidates(limit, total=total) == expected
+
+
+def test_an_index_search_looks_at_the_candidates_of_its_namespace(postgres_dsn, monkeypatch):
+    """The server has been told when the search runs; a small namespace keeps what the binding sets."""
+    database, run, seen = PostgresDatabase(postgres_dsn), PostgresSession.run, []
+
+    def recording(self, name, *arguments, **options):
+        rows = run(self, name, *arguments, **options)
+        if name == "search_vector_index":
+            seen.append(self._db.execute("SHOW hnsw.ef_search").fetchone()[0])
+        return rows
+
+    monkeypatch.setattr(PostgresSession, "run", recording)
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 5)
+    monkeypatch.setattr(vectors, "MIN_EF_ROWS", 10)
+    for name, count in (("default", 40), ("other", 10)):
+        store = database.store(name)
+        store.write_model(MODEL)
+        store.write(*(make_batch(f"{n}", [f"text {n}"], namespace=name) for n in range(count)))
+        assert store.search_vector(unit(1, 2, 3), limit=5, where=EVERYTHING).hits
+    assert seen == ["280", "140"]
+    database.close()
+
+
 def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypatch):
     """With an odd dimension: the same best ten, with and without filters, and the same mean and deviation."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))

@@ -358,6 +358,7 @@ def census_to_dict(census: Census, top: Sequence[Entity]) -> dict[str, Any]:
         "citations": census.relations.get("cites", 0),
         "entity_types": dict(census.entities),
         "relation_types": dict(census.relations),
+        "types_are_estimated": census.is_estimated,
         "top_entities": [{"name": e.name, "type": e.type, "chunks": e.chunks} for e in top],
     }
 

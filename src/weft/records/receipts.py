@@ -113,6 +113,8 @@ class Census:
     """Number of entities by type; an entity with two types counts twice."""
     relations: Mapping[str, int]
     """Number of stated relations by type, without those derived from mentions."""
+    is_estimated: bool = False
+    """True if a sample of a large namespace was counted. Rare types may be missing then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

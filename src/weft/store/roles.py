@@ -148,7 +148,7 @@ class GraphReader(Protocol):
         """Return the number of entities and of relations."""
 
     def census(self) -> Census:
-        """Return the number of entities of each type and of stated relations of each type."""
+        """Return the number of entities and of stated relations of each type, estimated in a large namespace."""
 
     def size(self) -> int:
         """Return the number of chunks of the namespace. Cheap."""

@@ -65,11 +65,12 @@ def _print_stats(found: dict[str, Any], lines: dict[str, str]) -> None:
         elif key == "llm":
             say(f"language model: {lines[key]}")
         elif key in ("entity_types", "relation_types"):
-            _print_types(key.replace("_", " "), value)
+            about = " (estimated)" if found["types_are_estimated"] else ""
+            _print_types(key.replace("_", " ") + about, value)
         elif key == "top_entities":
             named = (f"{item['name']} ({item['type']})" if item["type"] else item["name"] for item in value)
             say(one_line(f"top entities: {', '.join(named) or 'none'}"))
-        elif key != "notes":
+        elif key not in ("notes", "types_are_estimated"):
             label = key.replace("_", " ")
             say(f"{label}: {value:,}" if isinstance(value, int) else f"{label}: {value}")
 

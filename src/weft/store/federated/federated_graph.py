@@ -219,7 +219,11 @@ class FederatedGraph:
         found = [member.store.graph.census() for member in self._members]
         entities = reduce(Counter.__add__, (Counter(census.entities) for census in found), Counter[str]())
         relations = reduce(Counter.__add__, (Counter(census.relations) for census in found), Counter[str]())
-        return Census(entities=dict(sorted(entities.items())), relations=dict(sorted(relations.items())))
+        return Census(
+            entities=dict(sorted(entities.items())),
+            relations=dict(sorted(relations.items())),
+            is_estimated=any(census.is_estimated for census in found),
+        )
 
     def size(self) -> int:
         return sum(member.store.graph.size() - len(member.hidden.chunks) for member in self._members)

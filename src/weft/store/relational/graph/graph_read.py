@@ -51,6 +51,10 @@ MAX_SUPPORTING_CHUNKS = 20
 """Maximum number of source chunks listed with a relation."""
 MAX_CANDIDATES = 1000
 """Maximum number of candidates of a name whose extractors are read, best first."""
+MAX_COUNTED_CENSUS_CHUNKS = 100_000
+"""Chunks of a namespace up to which all types are counted. In a larger one this would take seconds."""
+SAMPLED_CENSUS_CHUNKS = 5_000
+"""Chunks whose share of the entities is then sampled. A type of one entity in a hundred is estimated within a tenth."""
 
 _decode = json.JSONDecoder().decode
 _to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
@@ -286,8 +290,19 @@ class RelationalGraph:
 
     def census(self) -> Census:
         with self._connections.read(self._name) as db:
+            found = db.namespace(self._name)
             values = {"namespace": db.namespace_key(self._name)}
-            return Census(entities=dict(db.run("count_types", values)), relations=dict(db.run("count_stated", values)))
+            if found is None or found.chunks <= MAX_COUNTED_CENSUS_CHUNKS:
+                types, stated = db.run("count_types", values), db.run("count_stated", values)
+                return Census(entities=dict(types), relations=dict(stated))
+            share = min(1.0, SAMPLED_CENSUS_CHUNKS / found.chunks)
+            values["below"] = f"{int(share * 0xFFFF_FFFF):08x}"
+            types, stated = db.run("sample_types", values), db.run("sample_stated", values)
+        return Census(
+            entities={type: round(count / share) for type, count in types},
+            relations={type: round(count / share) for type, count in stated},
+            is_estimated=True,
+        )
 
     def size(self) -> int:
         with self._connections.read(self._name) as db:

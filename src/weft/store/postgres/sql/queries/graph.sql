@@ -870,6 +870,29 @@ SELECT c.type, count(*) FROM (
 GROUP BY c.type
 ORDER BY c.type;
 
+-- name: sample_types
+-- The same among entities whose id, a digest, is below a bound: a random sample. Index lookups.
+SELECT n.type, count(DISTINCT h.number)
+FROM weft.entity AS h
+JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+JOIN weft.candidate AS n ON n.namespace = :namespace AND n.key = e.key AND n.type <> '' AND n.alias_of = ''
+WHERE h.namespace = :namespace AND h.id < 'e' || :below
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: sample_stated
+-- Stated relations whose source is in that sample.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT h.number AS source, t.head AS target, o.type AS type
+    FROM weft.entity AS h
+    JOIN weft.entity AS s ON s.namespace = :namespace AND s.head = h.number
+    JOIN weft.stated_relation AS o ON o.namespace = :namespace AND o.source = s.key
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = o.target
+    WHERE h.namespace = :namespace AND h.id < 'e' || :below AND t.head <> h.number
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
+
 -- name: entities_after
 -- BETWEEN instead of =: for = the planner expects few rows, then reads and sorts the whole namespace for a page.
 SELECT e.key FROM weft.entity AS e

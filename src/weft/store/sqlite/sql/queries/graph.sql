@@ -740,6 +740,25 @@ SELECT c.type, count(*) FROM (
 GROUP BY c.type
 ORDER BY c.type;
 
+-- name: sample_types
+-- The same among entities whose hash is below a bound: a random sample. Index lookups.
+SELECT n.type, count(DISTINCT h.number)
+FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number CROSS JOIN candidate AS n ON n.key = e.number
+WHERE h.namespace = :namespace AND h.hash < unhex(:below) AND n.type <> '' AND n.alias_of = ''
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: sample_stated
+-- Stated relations whose source is in that sample.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT h.number AS source, t.head AS target, o.type AS type
+    FROM entity AS h CROSS JOIN entity AS s ON s.head = h.number CROSS JOIN stated_relation AS o ON o.source = s.number
+    CROSS JOIN entity AS t ON t.number = o.target
+    WHERE h.namespace = :namespace AND h.hash < unhex(:below) AND t.head <> h.number
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
+
 -- name: entities_after
 SELECT key FROM entity
 WHERE namespace = :namespace AND key > :key AND head = number
