@@ -63,3 +63,20 @@ def test_what_was_deleted_is_not_found(store):
     """A document takes its chunks with it."""
     store.delete([document.id for document in store.find_documents(base.Filter())])
     assert chunk_texts(store, "red", "fox") == []
+
+
+def test_terms_of_chunks_are_found_without_their_texts(store):
+    """Unknown chunks, and those of another namespace, are left out; a chunk may have none of the terms."""
+    by_text = {chunk.text: chunk.id for chunk in store.sample(limit=9)}
+    found = store.passages.find_terms([*by_text.values(), "nope"], ["red", "fox", "狐狸", "nowhere", '"x" OR *'])
+
+    assert {text: found[id] for text, id in by_text.items()} == {
+        "red fox": {"red", "fox"},
+        "red hen": {"red"},
+        "blue fox": {"fox"},
+        "red 狐狸 fox": {"red", "狐狸", "fox"},
+        "fox's den": {"fox"},
+    }
+    assert len(found) == len(by_text)
+    assert store.passages.find_terms([], ["red"]) == {}
+    assert store.passages.find_terms([by_text["red fox"]], []) == {by_text["red fox"]: set()}

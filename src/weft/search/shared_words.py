@@ -94,7 +94,7 @@ def _sharing_names(ids: Collection[str], wanted: Sequence[str], draft: Draft, se
     if not shares:
         return set()
     named = {term for seed in draft.walked.seeds if seed.defining_chunks for term in query_terms(seed.key)}
-    others = find_terms([term for term in wanted if term not in named], sorted(ids), chunks=search.chunks)
+    others = search.store.passages.find_terms(sorted(ids), [term for term in wanted if term not in named])
     return {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE and not others.get(id)}
 
 
@@ -107,7 +107,7 @@ def _name_shares(ids: Sequence[str], draft: Draft, search: SearchContext) -> dic
         return {}
     statistics = search.store.keyword_statistics(terms)
     weights = {term: math.log(1 + statistics.chunks / (1 + statistics.counts.get(term, 0))) for term in terms}
-    found = find_terms(terms, ids, chunks=search.chunks)
+    found = search.store.passages.find_terms(ids, terms)
     return {id: max(_share(name, own, weights=weights) for name in names if name) for id, own in found.items()}
 
 

@@ -228,6 +228,9 @@ class PassageReader(Protocol):
     def with_documents(self, chunk_ids: Sequence[str]) -> list[tuple[Chunk, DocumentInfo]]:
         """Return the chunks with these ids and the document of each, in this order, skipping unknown ids."""
 
+    def find_terms(self, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        """Return which of these terms each chunk contains, by chunk id; unknown ids are left out. No text is read."""
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         """Return the `limit` latest chunks that pass a filter, by start time; ties by id."""
 

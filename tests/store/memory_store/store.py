@@ -136,6 +136,10 @@ class MemoryPassages:
         chunks = [self._content.chunks[id].chunk for id in chunk_ids if id in self._content.chunks]
         return [(chunk, self._content.documents[chunk.document_id]) for chunk in chunks]
 
+    def find_terms(self, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        known = {id: self._content.chunks[id] for id in chunk_ids if id in self._content.chunks}
+        return {id: {term for term in terms if term in item.terms} for id, item in known.items()}
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         owners = self._content.documents
         found = [

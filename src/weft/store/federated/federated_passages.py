@@ -31,6 +31,14 @@ class FederatedPassages:
         }
         return [found[id] for id in chunk_ids if id in found]
 
+    def find_terms(self, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        return {
+            member.outer(id): found
+            for member in self._members
+            if (own := member.own(chunk_ids))
+            for id, found in member.store.passages.find_terms(own, terms).items()
+        }
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         found = [
             member.chunk(chunk)

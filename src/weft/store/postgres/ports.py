@@ -109,6 +109,10 @@ class PostgresKeywords:
     def conjunction(self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]) -> dict[str, set[int]]:
         return postings.find_chunks_with_terms(self._session, namespace, wanted)
 
+    def find_terms(self, namespace: Namespace, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        values = {"ids": json.dumps(list(chunk_ids)), "terms": json.dumps(list(terms), ensure_ascii=False)}
+        return {id: set(found) for id, found in self._session.run("terms_among", {"namespace": namespace, **values})}
+
     def describe(self, found: NamespaceRow) -> str:
         return "exact"
 

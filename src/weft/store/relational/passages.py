@@ -32,6 +32,10 @@ class RelationalPassages:
         found = {row[0]: (read_chunk(row[:9]), owners[row[1]]) for row in rows}
         return [found[id] for id in chunk_ids if id in found]
 
+    def find_terms(self, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        with self._connections.read(self._name) as db:
+            return db.keywords.find_terms(db.namespace_key(self._name), chunk_ids, terms)
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         rows = read_rows(self._connections, self._name, "latest_chunks", {**bind(where), "limit": limit})
         return [read_chunk(row) for row in rows]

@@ -235,6 +235,9 @@ class Keywords(Protocol):
     def conjunction(self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]) -> dict[str, set[int]]:
         """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""
 
+    def find_terms(self, namespace: Namespace, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        """Return which of these terms each chunk contains, by chunk id; unknown ids are left out."""
+
     def describe(self, found: NamespaceRow) -> str:
         """Return how keywords are searched: `exact`, or the name of an index."""
 

@@ -24,6 +24,7 @@ from weft.store.sqlite.postings import (
     derive_postings,
     document_frequencies,
     find_chunks_with_terms,
+    find_terms,
     read_postings,
     read_terms,
     search_postings,
@@ -160,6 +161,9 @@ class SqliteKeywords:
         counts = self.counts(namespace, {term for groups in wanted.values() for group in groups for term in group})
         kept = self._kept_postings(namespace)
         return find_chunks_with_terms(self._session, namespace=namespace, wanted=wanted, counts=counts, kept=kept)
+
+    def find_terms(self, namespace: Namespace, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
+        return find_terms(self._session, namespace, chunk_ids, terms)
 
     def _kept_postings(self, namespace: Namespace) -> KeptPostings | None:
         return None if self._postings is None else self._postings.setdefault(namespace, KeptPostings())

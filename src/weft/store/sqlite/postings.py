@@ -307,6 +307,24 @@ def find_chunks_with_terms(
     return chunks
 
 
+def find_terms(
+    db: Session, namespace: Namespace, chunk_ids: Sequence[str], terms: Sequence[str]
+) -> dict[str, set[str]]:
+    """Return which of these terms each chunk contains, by chunk id. Only the blocks of these chunks are read."""
+    values = {"ids": json.dumps(list(chunk_ids)), "terms": json.dumps(list(terms), ensure_ascii=False)}
+    rows = db.run("terms_among", {"namespace": namespace, **values})
+    ids = {number: id for id, number, entries in rows if entries is None}
+    blocks: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+    for term, block, entries in rows:
+        if entries is not None:
+            blocks[term].append((block, entries))
+    found: dict[str, set[str]] = {id: set() for id in ids.values()}
+    for term, some in blocks.items():
+        for number in _contained(ids, some):
+            found[ids[number]].add(term)
+    return found
+
+
 def _find_among(chunks: set[int], terms: Sequence[str], *, db: Session, namespace: Namespace) -> set[int]:
     """Return which of `chunks` contain one of the terms."""
     blocks = json.dumps(sorted({number // CHUNKS_PER_BLOCK for number in chunks}))

@@ -607,3 +607,9 @@ WITH near AS MATERIALIZED (
 SELECT near.key, 1 - (near.vector <=> :vector::vector) AS score FROM near
 ORDER BY score DESC, near.key
 LIMIT :limit;
+
+-- name: terms_among
+SELECT c.id, ARRAY(SELECT t.value FROM jsonb_array_elements_text(:terms::jsonb) AS t (value) WHERE c.terms ? t.value)
+FROM weft.chunk AS c
+WHERE c.namespace = :namespace
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));

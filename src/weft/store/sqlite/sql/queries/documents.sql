@@ -300,6 +300,18 @@ ORDER BY k.key, p.block;
 SELECT p.block, p.entries FROM json_each(:blocks) AS k
 CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.block = k.value;
 
+-- name: terms_among
+-- Ids and numbers of chunks, and the blocks with these numbers of each term; a block has 4,096 numbers.
+WITH wanted AS MATERIALIZED (
+    SELECT id, number FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids))
+)
+SELECT w.id, w.number, NULL FROM wanted AS w
+UNION ALL
+SELECT p.term, p.block, p.entries
+FROM json_each(:terms) AS t
+CROSS JOIN (SELECT DISTINCT number / 4096 AS block FROM wanted) AS b
+CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = t.value AND p.block = b.block;
+
 -- Ordered, because a chunk is appended to the blocks of its terms and inserted before others at their length.
 -- name: all_terms
 SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace ORDER BY number;
