@@ -24,7 +24,8 @@ def store(request):
 
 
 def chunk_texts(store, *terms, limit=9):
-    found = store.find_chunks_with_terms(terms, limit=limit)
+    none, found, same = store.find_chunks_with_terms([(), terms, terms], limit=limit)
+    assert (none, found) == ([], same), "each list for itself"
     return None if found is None else sorted(chunk.text for chunk in store.chunks(found))
 
 

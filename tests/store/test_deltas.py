@@ -61,7 +61,7 @@ def answers(store):
         "statistics": store.keyword_statistics(TERMS),
         "ranked": {term: [(hit.chunk_id, round(hit.score, 9)) for hit in found.hits] for term, found in ranked.items()},
         "best": [(hit.chunk_id, round(hit.score, 9)) for hit in best.hits],
-        "chunks": sorted(store.find_chunks_with_terms(["pari", "ledger"], limit=99) or ()),
+        "chunks": sorted(store.find_chunks_with_terms([["pari", "ledger"]], limit=99)[0] or ()),
         "entities": [(entity.name, entity.mentions, entity.chunks) for entity in store.graph.top_entities(limit=9)],
     }
 

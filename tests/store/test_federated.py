@@ -317,10 +317,9 @@ def test_common_terms_are_counted_over_all_namespaces(database, monkeypatch):
     for name in ("a", "b"):
         add(database, name, {f"{name}{n}.md": f"brick {name}{n}" for n in range(3)})
     store = joined(database, "a", "b")
-    assert store.find_chunks_with_terms(["brick"], limit=100) is None
-    assert store.find_chunks_with_terms(["absent"], limit=100) == []
-    assert len(store.find_chunks_with_terms(query_terms("b1"), limit=100)) == 1
-    assert store.find_chunks_with_terms([*query_terms("brick"), *query_terms("a2")], limit=0) is None
+    assert store.find_chunks_with_terms([["brick"], ["absent"]], limit=100) == [None, []]
+    assert len(store.find_chunks_with_terms([query_terms("b1")], limit=100)[0]) == 1
+    assert store.find_chunks_with_terms([[*query_terms("brick"), *query_terms("a2")]], limit=0) == [None]
 
 
 def test_the_calibration_is_the_mean_of_fitted_ones(database):

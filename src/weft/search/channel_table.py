@@ -47,8 +47,8 @@ class Channel(NamedTuple):
     """Methods that search it."""
     search: Callable[[Query, SearchContext], Ranking | None] | None = None
     """Returns its ranking; None without input, such as a vector."""
-    weigh: Callable[[Rankings, Query, SearchContext], float] = lambda rankings, query, search: 1.0
-    """Returns its weight in the fusion, relative to the others."""
+    weigh: Callable[[Rankings, Query, tuple[float, float]], float] = lambda rankings, query, shares: 1.0
+    """Returns its weight in the fusion, relative to the others, by the weights of vectors and keywords."""
     scale: Callable[[Ranking, SearchContext], tuple[float, float]] = lambda ranking, search: relative_scale(ranking)
     """Returns the centre and the unit that make its scores comparable."""
     is_fallback: bool = False
@@ -65,12 +65,12 @@ def _search_keyword(query: Query, search: SearchContext) -> Ranking | None:
     return search.store.search_keyword(query.terms, limit=search.pool_size, where=search.where)
 
 
-def _weigh_vector(rankings: Rankings, query: Query, search: SearchContext) -> float:
-    return _share_weights(rankings, search)[0] * query.vector_weight
+def _weigh_vector(rankings: Rankings, query: Query, shares: tuple[float, float]) -> float:
+    return shares[0] * query.vector_weight
 
 
-def _weigh_keyword(rankings: Rankings, query: Query, search: SearchContext) -> float:
-    return _share_weights(rankings, search)[1] * coverage(rankings[KEYWORD])
+def _weigh_keyword(rankings: Rankings, query: Query, shares: tuple[float, float]) -> float:
+    return shares[1] * coverage(rankings[KEYWORD])
 
 
 def _scale_vector(ranking: Ranking, search: SearchContext) -> tuple[float, float]:
@@ -137,7 +137,8 @@ def channels_of(method: str) -> frozenset[str]:
 
 def weigh(rankings: Rankings, query: Query, search: SearchContext) -> dict[str, float]:
     """Return the weight of each ranking, by channel. If all are 0, these channels are the only ones: all count 1."""
-    weights = {c.name: c.weigh(rankings, query, search) for c in CHANNELS if c.name in rankings}
+    shares = _share_weights(rankings, search)
+    weights = {c.name: c.weigh(rankings, query, shares) for c in CHANNELS if c.name in rankings}
     return weights if any(weights.values()) else dict.fromkeys(rankings, 1.0)
 
 

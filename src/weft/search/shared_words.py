@@ -81,7 +81,12 @@ def reject_namesakes(draft: Draft, search: SearchContext) -> Draft:
     kept = draft.verdict.kept
     if not search.options.gate or draft.is_cited or len(kept) < 2 or not names_alone(draft):
         return draft
-    shares = _name_shares([hit.chunk_id for hit in kept], draft, search)
+    names = _names(draft)
+    if not names:
+        return draft
+    terms = sorted(frozenset[str]().union(*names))
+    found = search.store.passages.find_terms([hit.chunk_id for hit in kept], terms)
+    shares = _name_shares(found, names, search)
     if max(shares.values(), default=0.0) < 1.0:
         return draft
     supported = graph_supported(draft.rankings.get(GRAPH), trust=draft.walked.trust)
@@ -90,25 +95,31 @@ def reject_namesakes(draft: Draft, search: SearchContext) -> Draft:
 
 def _sharing_names(ids: Collection[str], wanted: Sequence[str], draft: Draft, search: SearchContext) -> set[str]:
     """Return the hits whose words of the question are only common words of a name."""
-    shares = _name_shares(sorted(ids), draft, search) if ids else {}
-    if not shares:
+    names = _names(draft)
+    if not ids or not names:
         return set()
     named = {term for seed in draft.walked.seeds if seed.defining_chunks for term in query_terms(seed.key)}
-    others = search.store.passages.find_terms(sorted(ids), [term for term in wanted if term not in named])
-    return {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE and not others.get(id)}
+    own = frozenset[str]().union(*names)
+    found = search.store.passages.find_terms(sorted(ids), sorted(own | set(wanted)))
+    shares = _name_shares(found, names, search)
+    return {id for id, share in shares.items() if 0 < share < MIN_NAME_SHARE and not found[id] & set(wanted) - named}
 
 
-def _name_shares(ids: Sequence[str], draft: Draft, search: SearchContext) -> dict[str, float]:
-    """Return for each hit the largest share of the weight of a name of the question that it has."""
+def _names(draft: Draft) -> list[frozenset[str]]:
+    """Return the terms of each name of the question, as it is written and as the entity is called."""
     seeds = [seed for seed in draft.walked.seeds if seed.defining_chunks]
-    names = [frozenset(query_terms(key)) for seed in seeds for key in (seed.key, seed.entity.key)]
+    names = (frozenset(query_terms(key)) for seed in seeds for key in (seed.key, seed.entity.key))
+    return [name for name in names if name]
+
+
+def _name_shares(
+    found: Mapping[str, set[str]], names: Sequence[frozenset[str]], search: SearchContext
+) -> dict[str, float]:
+    """Return for each hit the largest share of the weight of a name that it has; `found` are the terms of the hits."""
     terms = sorted(frozenset[str]().union(*names))
-    if not terms:
-        return {}
     statistics = search.store.keyword_statistics(terms)
     weights = {term: math.log(1 + statistics.chunks / (1 + statistics.counts.get(term, 0))) for term in terms}
-    found = search.store.passages.find_terms(ids, terms)
-    return {id: max(_share(name, own, weights=weights) for name in names if name) for id, own in found.items()}
+    return {id: max(_share(name, own, weights=weights) for name in names) for id, own in found.items()}
 
 
 def _share(name: frozenset[str], found: set[str], *, weights: Mapping[str, float]) -> float:

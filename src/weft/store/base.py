@@ -161,9 +161,9 @@ class StoreReader(Protocol):
     def content_hashes(self) -> list[tuple[str, str, str]]:
         """Return the id, the source and the content hash of every document, in any order."""
 
-    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
         """
-        Return the ids of the chunks that contain all of these terms, sorted.
+        Return, for each list of terms, the ids of the chunks that contain all of them, sorted.
 
         None if more than `limit` chunks do, or if every term occurs in `MIN_COMMON_TERM_CHUNKS` chunks or more.
         """

@@ -512,7 +512,10 @@ class MemoryStore:
                 scores[id] = scores.get(id, 0.0) + float(added[0])
         return Ranking(hits=self._best(scores, limit=limit, where=where), ceiling=ceiling(weights))
 
-    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
+        return [self._find_with_terms(terms, limit=limit) for terms in wanted]
+
+    def _find_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         by_term = [{id for id, item in self._content.chunks.items() if term in item.terms} for term in terms]
         found = sorted(set.intersection(*by_term)) if by_term else []
         is_common = all(len(ids) >= MIN_COMMON_TERM_CHUNKS for ids in by_term) and bool(by_term)

@@ -171,4 +171,6 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
 def _are_unwritten(seeds: Sequence[Seed], *, store: StoreReader) -> bool:
     """Return True if no chunk contains the names of these entities as written in the question."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
-    return bool(named) and all(terms and store.find_chunks_with_terms(terms, limit=1) == [] for terms in named)
+    if not named or not all(named):
+        return False
+    return all(ids == [] for ids in store.find_chunks_with_terms(named, limit=1))

@@ -126,7 +126,7 @@ def _is_unwritten(name: WrittenName, verdict: Verdict, search: SearchContext) ->
 def _has_option(name: WrittenName, search: SearchContext) -> bool:
     """Return True if a chunk contains an option or a parameter of its name, or if many chunks contain its words."""
     found = [term for word in name.words for term in _plain_terms(word)]
-    ids = search.store.find_chunks_with_terms(found, limit=MAX_READ_CHUNKS) if found else None
+    (ids,) = search.store.find_chunks_with_terms([found], limit=MAX_READ_CHUNKS) if found else (None,)
     if not ids:
         return ids is None
     spelling = "-".join(name.words).lower()
@@ -141,7 +141,7 @@ def _is_apart(word: str, search: SearchContext) -> bool:
     whole, parts = _split_word(word)
     if len(parts) < 2 or any(not _is_missing([term], store=search.store) for term in whole):
         return False
-    ids = search.store.find_chunks_with_terms(parts, limit=MAX_READ_CHUNKS)
+    (ids,) = search.store.find_chunks_with_terms([parts], limit=MAX_READ_CHUNKS)
     return ids is not None and not any(
         terms_of[at : at + len(parts)] == parts
         for chunk in search.chunks.read(ids).values()
@@ -179,7 +179,7 @@ def _split_word(word: str) -> tuple[set[str], list[str]]:
 
 def _is_missing(terms: list[str], *, store: StoreReader) -> bool:
     """Return True if no chunk contains all of these terms."""
-    return store.find_chunks_with_terms(terms, limit=1) == []
+    return store.find_chunks_with_terms([terms], limit=1) == [[]]
 
 
 def _is_known(names: Iterable[str], *, store: StoreReader, defined: Sequence[str] = ()) -> bool:

@@ -53,4 +53,4 @@ def _is_common(question: Question, search: SearchContext) -> bool:
     if len(question.words) != 1 or len(question.content_terms) != 1 or question.words[0].is_name_like:
         return False
     limit = max(MIN_COMMON_CHUNKS, search.store.graph.size() // COMMON_WORD_SHARE)
-    return search.store.find_chunks_with_terms(question.content_terms, limit=limit) is None
+    return search.store.find_chunks_with_terms([question.content_terms], limit=limit) == [None]

@@ -37,8 +37,11 @@ def find_rare_names(
     """
     holders: dict[str, list[str]] = defaultdict(list)
     known = chunks or Chunks(store)
-    for name in question.names[:MAX_NAMES]:
-        for id in _find_holders(name, store=store, where=where, known=known):
+    names = question.names[:MAX_NAMES]
+    candidates = _find_candidates(names, store=store, where=where)
+    known.read([id for ids in candidates for id in ids])
+    for name, ids in zip(names, candidates, strict=True):
+        for id in _find_holders(name, ids, known=known):
             holders[id].append(name)
     return {id: tuple(names) for id, names in sorted(holders.items())}
 
@@ -71,16 +74,20 @@ def weigh_names(
     return {**scores, **added}
 
 
-def _find_holders(name: str, *, store: StoreReader, where: Filter, known: Chunks) -> list[str]:
-    """Return the ids of the chunks that contain a name; empty for a common name."""
-    wanted = [word.text for word in words(name)]
-    terms = query_terms(name)
-    if not wanted or not terms:
-        return []
+def _find_candidates(names: Sequence[str], *, store: StoreReader, where: Filter) -> list[list[str]]:
+    """Return for each name the ids of the chunks with all of its terms; none for a common name."""
+    wanted = [query_terms(name) for name in names]
     if where:  # a common name may be rare among the documents that pass the filter
-        ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where).hits]
-    else:
-        ids = store.find_chunks_with_terms(terms, limit=MAX_CANDIDATE_CHUNKS) or []
+        rankings = (store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where) for terms in wanted)
+        return [[hit.chunk_id for hit in ranking.hits] for ranking in rankings]
+    return [ids or [] for ids in store.find_chunks_with_terms(wanted, limit=MAX_CANDIDATE_CHUNKS)] if wanted else []
+
+
+def _find_holders(name: str, ids: Sequence[str], *, known: Chunks) -> list[str]:
+    """Return which of these chunks contain a name; empty for a common name."""
+    wanted = [word.text for word in words(name)]
+    if not wanted:
+        return []
     chunks = known.read(ids).values()
     found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
     others = [chunk for chunk in chunks if chunk.id not in found]

@@ -55,7 +55,7 @@ def doubt_unrelated_names(draft: Draft, search: SearchContext) -> Draft:
 
 def _find_unrelated(own: Sequence[str], others: Sequence[str], draft: Draft, search: SearchContext) -> str:
     """Return the citation of a passage with a name if the best one lacks it, and none with it has two other terms."""
-    ids = search.store.find_chunks_with_terms(list(own), limit=MAX_READ_CHUNKS)
+    (ids,) = search.store.find_chunks_with_terms([list(own)], limit=MAX_READ_CHUNKS)
     if not ids or draft.verdict.kept[0].chunk_id in ids:
         return ""
     for chunk in search.chunks.read(ids).values():

@@ -222,21 +222,29 @@ class FederatedStore:
     def keyword_statistics(self, terms: Sequence[str]) -> KeywordStatistics:
         return join_statistics(terms, self._members())
 
-    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
         members = self._members()
-        counts = join_statistics(terms, members).counts
-        if not terms or not all(counts.values()):
-            return []
-        if min(counts.values()) >= MIN_COMMON_TERM_CHUNKS:
-            return None
-        found: list[str] = []
-        for member in members:
+        counts = join_statistics([term for terms in wanted for term in terms], members).counts
+        held = [bool(terms) and all(counts[term] for term in terms) for terms in wanted]
+        searched = [
+            terms
+            for terms, is_held in zip(wanted, held, strict=True)
+            if is_held and min(counts[term] for term in terms) < MIN_COMMON_TERM_CHUNKS
+        ]
+        found = self._find_in_all(searched, limit=limit) if searched else []
+        by_terms = {tuple(terms): ids for terms, ids in zip(searched, found, strict=True)}
+        return [by_terms.get(tuple(terms)) if is_held else [] for terms, is_held in zip(wanted, held, strict=True)]
+
+    def _find_in_all(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
+        found: list[list[str] | None] = [[] for _ in wanted]
+        for member in self._members():
             hidden = member.hidden.chunks
-            some = member.store.find_chunks_with_terms(terms, limit=limit + len(hidden))
-            if some is None:
-                return None
-            found += (member.outer(id) for id in some if id not in hidden)
-        return sorted(found) if len(found) <= limit else None
+            some = member.store.find_chunks_with_terms(wanted, limit=limit + len(hidden))
+            found = [
+                None if old is None or new is None else [*old, *(member.outer(id) for id in new if id not in hidden)]
+                for old, new in zip(found, some, strict=True)
+            ]
+        return [None if ids is None or len(ids) > limit else sorted(ids) for ids in found]
 
     def stats(self) -> StoreStats:
         """Return the sums over the namespaces; `terms` is the largest number of one of them."""

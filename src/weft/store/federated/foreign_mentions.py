@@ -86,7 +86,7 @@ def _find_known(
 def _search(member: Member, key: str) -> Mapping[str, int]:
     """Return how often the chunks of a member contain a name, by chunk id."""
     terms = query_terms(key)
-    ids = member.store.find_chunks_with_terms(terms, limit=MAX_SEARCHED_CHUNKS) if terms else None
+    (ids,) = member.store.find_chunks_with_terms([terms], limit=MAX_SEARCHED_CHUNKS) if terms else (None,)
     shown = [id for id in ids or () if id not in member.hidden.chunks]
     names, counts = NameSet([key], longest=MAX_NAME_WORDS), dict[str, int]()
     for chunk in member.store.chunks(shown) if shown else ():

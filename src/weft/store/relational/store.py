@@ -231,19 +231,26 @@ class RelationalStore:
                 return Ranking()
             return db.keywords.best(found, terms, limit=limit, where=where, statistics=statistics)
 
-    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
-            counts = db.keywords.counts(namespace, terms)
-            if not terms or len(counts) < len(set(terms)):
-                return []
-            rarest = min(counts.values())
-            if rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit):
-                return None
-            found = db.keywords.conjunction(namespace, {"": [{term} for term in terms]})[""]
-            if len(found) > limit:
-                return None
-            return sorted(db.chunk_ids.find(namespace, sorted(found)).values())
+            counts = db.keywords.counts(namespace, {term for terms in wanted for term in terms})
+            searched = {
+                str(place): [{term} for term in terms]
+                for place, terms in enumerate(wanted)
+                if terms and counts.keys() >= set(terms) and not _are_common([counts[t] for t in terms], limit=limit)
+            }
+            found = db.keywords.conjunction(namespace, searched) if searched else {}
+            few = {place: numbers for place, numbers in found.items() if len(numbers) <= limit}
+            ids = db.chunk_ids.find(namespace, sorted(set[int]().union(*few.values()))) if any(few.values()) else {}
+            return [
+                sorted(ids[number] for number in few[str(place)] if number in ids)
+                if str(place) in few
+                else None
+                if counts.keys() >= set(terms) and terms
+                else []
+                for place, terms in enumerate(wanted)
+            ]
 
     def stats(self) -> StoreStats:
         with self._connections.read(self._namespace) as db:
@@ -306,3 +313,9 @@ def _paused_collector() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def _are_common(counts: Sequence[int], *, limit: int) -> bool:
+    """Return True if chunks with all of these terms are not searched: even the rarest one is common."""
+    rarest = min(counts)
+    return rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit)
