@@ -203,11 +203,11 @@ def test_rows_of_a_table_repeat_its_header(load: Load, tmp_path: Path, table: st
 def test_many_empty_elements_take_no_time(load: Load, tmp_path: Path) -> None:
     """Reading is linear, whatever fills a paragraph or a cell."""
     start = time.process_time()
-    blanks = "<b> </b><p></p>" * 100_000
+    blanks = "<b> </b><p></p>" * 25_000
     document = read(load, tmp_path / "a.html", f"<p>{blanks}</p><table><tr><td>{blanks}x</td></tr></table>")
 
     assert document.text == "x"
-    assert time.process_time() - start < 60
+    assert time.process_time() - start < 15
 
 
 @pytest.mark.parametrize("attribute", ["a{} ", 'a{}=">" ', "/=a{}", "a{}='<b>'"])

@@ -195,8 +195,8 @@ def test_a_long_line_of_brackets_takes_no_time() -> None:
     """Looking for links is linear, even where nothing ever closes."""
     start = time.process_time()
 
-    assert "links" not in parse("[[a `" * 200_000 + " ``" * 1000).metadata
-    assert time.process_time() - start < 30
+    assert "links" not in parse("[[a `" * 50_000 + " ``" * 1000).metadata
+    assert time.process_time() - start < 8
 
 
 def test_a_note_of_front_matter_alone_is_its_text() -> None:

@@ -262,7 +262,7 @@ def test_nothing_of_a_stranger_runs(tmp_path: Path, capfd: pytest.CaptureFixture
         "T\n=\n\n" + "".join(f"{' ' * 3 * i}.. note:: a\n\n" for i in range(300)),
         "T\n=\n\n" + "|a|" * 1000 + "\n\n.. |a| replace:: " + "|a|" * 1000 + "\n",
         "T\n=\n\n" + "+--+" * 500 + "\n" + "|  |" * 500 + "\n",
-        "T\n=\n\n" + ".. _a:\n" * 20_000,
+        "T\n=\n\n" + ".. _a:\n" * 5_000,
         "a" * 100_000,
         "".join(f"T{i}\n{'=-~^'[i % 4] * 6}\n\n" for i in range(3000)),
     ],
@@ -273,7 +273,7 @@ def test_hostile_texts_end_in_time(text: str) -> None:
     begin = time.process_time()
 
     assert load_text(text).text
-    assert time.process_time() - begin < 20
+    assert time.process_time() - begin < 10
 
 
 @given(st.text(alphabet=" \n*`_:|.=-<>[]ax\\+#", max_size=300))
