@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class HostileFolder:
         return set(self._mark.read_text().split("\n")) - {""} if self._mark.exists() else set()
 
 
+@cache
 def planted_names():
     """Return the names of the standard library and of all installed packages that are identifiers."""
     names = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize", "usercustomize", "evil_backend"}
