@@ -34,6 +34,16 @@ def test_the_life_cycle_of_a_fact(weft):
     assert "no fact" in weft("fact", "history", id, expect=1).err
 
 
+def test_a_rule_of_the_project_is_recalled_by_its_topic_in_its_folder(weft, tmp_path):
+    """The verb of a rule is no topic."""
+    state(weft, f"project {tmp_path.resolve()}", "rule use npm", "never")
+    state(weft, "project /elsewhere", "rule use yarn", "never")
+
+    assert "npm: never" in weft("recall", "Install lodash with npm").out
+    assert weft("recall", "Install lodash with yarn", expect=3).out == "no match\n"
+    assert weft("recall", "Which trails may I use?", expect=3).out == "no match\n"
+
+
 def test_json_lines_are_read_wholly_or_not_at_all(weft):
     """The error has the number of the invalid line."""
     rows = [

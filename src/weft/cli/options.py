@@ -43,6 +43,8 @@ class Session:
     config: Path | None = None
     as_json: bool = False
     verbosity: int = 0
+    folder: str = ""
+    """Working folder of the user if that is another one than this process has."""
 
     def settings(self, **overrides: Any) -> Settings:
         """Return the effective settings; `overrides` are options of the verb, named `group__field`."""

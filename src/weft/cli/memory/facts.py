@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -171,12 +172,19 @@ def list_facts(session: Session, subject: str) -> None:
 @click.option("--budget", type=click.IntRange(1), help="Maximum tokens of the output (default: context.budget).")
 @click.option("--explain", is_flag=True, help="Print start entities and the factors of every score.")
 def recall(session: Session, text: str, as_of: datetime | None, budget: int | None, explain: bool) -> int:
-    """Print the facts relevant to a text. Exits with 3 if there are none."""
+    """
+    Print the facts relevant to a text. Exits with 3 if there are none.
+
+    Facts about the project of the working folder count as facts about the user do.
+    """
     from weft.cli.results import warn_budget
     from weft.context.serialise import recall_to_dict
+    from weft.extract.user_statements import project_subject
+    from weft.load.conversations.projects import find_project
 
+    project = find_project(session.folder or str(Path.cwd()))
     with session.open() as engine:
-        found = engine.memory.recall(text, as_of=as_of)
+        found = engine.memory.recall(text, as_of=as_of, about=[project_subject(project)])
         context = engine.memory.context(found, budget=budget)
     if session.as_json:
         print_json(recall_to_dict(found, context))

@@ -43,7 +43,7 @@ class ResidentCommands:
             environment={str(name): str(value) for name, value in dict(request.get("colours") or {}).items()},
         )
         with use_terminal(streams):
-            code = self._run(arguments)
+            code = self._run(arguments, folder=str(request.get("folder")))
         if code == WRONG_USAGE:  # its message names the program
             raise InputError("wrong usage", hint="run the command without a daemon")
         return json.dumps({"out": streams.out.getvalue(), "err": streams.err.getvalue(), "code": code})
@@ -78,18 +78,18 @@ class ResidentCommands:
             raise InputError("wrong usage", hint="run the command without a daemon") from error
         return _comparable(read_settings(session.overrides, environment=environment, folder=folder), folder)
 
-    def _run(self, arguments: list[str]) -> int:
+    def _run(self, arguments: list[str], *, folder: str) -> int:
         from weft.cli.errors import run_reporting
         from weft.cli.main import weft
 
-        return run_reporting(weft, arguments=arguments, session=ResidentSession(self._engine))
+        return run_reporting(weft, arguments=arguments, session=ResidentSession(self._engine, folder=folder))
 
 
 class ResidentSession(Session):
     """Session whose engine is open already and stays open."""
 
-    def __init__(self, engine: Engine) -> None:
-        super().__init__()
+    def __init__(self, engine: Engine, *, folder: str) -> None:
+        super().__init__(folder=folder)
         self._engine = engine
 
     @contextmanager

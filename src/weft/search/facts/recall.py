@@ -269,4 +269,4 @@ def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozen
     """Return True if a question without anchors asks for a known fact about the user."""
     if not wanted:
         return bool(facts) and is_first_person(question)
-    return any(match(piece.fact, wanted) for piece in facts if piece.hop == 1)
+    return any(match(p.fact, wanted) for p in facts if p.hop == 1 and not rule_topic(p.fact.predicate))
