@@ -37,9 +37,10 @@ def started(folder, *arguments):
 
 
 def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
-    """The command line sees writes over HTTP; a signal stops the server cleanly."""
+    """The command line sees writes over HTTP, and a signal stops it cleanly. A store that is there needs no word."""
     weft("index", "notes", "-q")
     with started(tmp_path) as (process, client):
+        assert process.said.startswith("listening at")
         answer = client.post("/query", json={"query": "which tokens does the auth service issue?"}).json()
         given = {"documents": [{"text": "The gatekeeper wears a red hat.", "source": "hat"}]}
         assert client.post("/documents", json=given).status_code == 201
@@ -52,14 +53,10 @@ def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
     assert weft("check").out == "no problems found\n"
 
 
-def test_a_file_that_was_not_there_is_named_before_anybody_asks(tmp_path, weft, notes):
-    """It may be a misspelled one; a store that is there needs no word."""
+def test_a_file_that_was_not_there_is_named_before_anybody_asks(tmp_path):
+    """It may be a misspelled one."""
     with started(tmp_path, "--db", "typo.db") as (process, _):
         assert process.said.startswith("note: created an empty store 'typo.db'")
-    with started(tmp_path, "--db", "typo.db") as (process, _):
-        assert process.said.startswith("listening at")
-    with started(tmp_path, "--db", ":memory:") as (process, _):
-        assert process.said.startswith("listening at")
 
 
 def test_a_signal_in_the_middle_of_writing_loses_nothing_that_was_answered(tmp_path, weft):
@@ -143,8 +140,9 @@ def test_with_a_key_others_may_be_served(tmp_path, weft):
 
 
 def test_a_port_that_is_taken_is_an_error_with_a_hint(tmp_path, weft):
-    """No traceback is printed."""
-    with started(tmp_path) as (_, client):
+    """No traceback is printed. A store in memory is never a misspelled one."""
+    with started(tmp_path, "--db", ":memory:") as (process, client):
+        assert process.said.startswith("listening at")
         refused = weft("serve", "--port", client.base_url.port, expect=1)
 
     assert "cannot listen" in refused.err
