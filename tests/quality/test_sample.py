@@ -61,9 +61,16 @@ FOREIGN = [
 ]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give the folder of one store for all tests."""
+    return tmp_path_factory.mktemp("sample")
+
+
 @pytest.fixture
-def engine(real_model, tmp_path):
-    with open_engine(tmp_path / "sample.db") as engine:
+def engine(real_model, folder):
+    """Give the indexed corpus; after the first test, nothing in it has changed."""
+    with open_engine(folder / "sample.db") as engine:
         engine.index(CORPUS)
         yield engine
 
