@@ -75,7 +75,13 @@ def assert_same(one, several):
     assert [score for score, _ in found] == pytest.approx([score for score, _ in expected], abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", [MemoryDatabase, lambda: SqliteDatabase(":memory:")], ids=["memory", "sqlite"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(MemoryDatabase, id="memory", marks=pytest.mark.slow),
+        pytest.param(lambda: SqliteDatabase(":memory:"), id="sqlite"),
+    ],
+)
 @settings(max_examples=settings.default.max_examples // 10)
 @example(seed=115360, count=3)  # the two best chunks by words are equal, and one of them is far in meaning
 @given(seed=st.integers(0, 2**32), count=st.integers(2, 4))

@@ -126,7 +126,7 @@ def spelled(name, *, about=False):
     return Candidate(key=name_key(name), name=name, kind="given", about=about, alias_of="paris", reason="one")
 
 
-@settings(max_examples=settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 @example(
     steps=[

@@ -119,7 +119,7 @@ def test_every_form_is_tried():
 
 
 @pytest.mark.parametrize("form", FILES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(graph=graphs())
 def test_what_is_written_can_be_read(tmp_path_factory, form, graph):
     """Everything the form holds comes back, in the same order, and nothing is skipped; names are any text."""
