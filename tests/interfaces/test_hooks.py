@@ -18,7 +18,7 @@ import pytest
 
 from weft.cli.entry import run_hook
 from weft.config import read_settings
-from weft.daemon import client
+from weft.daemon import client, server
 from weft.daemon.address import Address, find_address
 from weft.daemon.client import ask
 from weft.daemon.server import Daemon
@@ -42,8 +42,9 @@ def runtime():
 
 
 @pytest.fixture(params=[True, False], ids=["socket", "port"])
-def daemon(request, runtime, tmp_path):
+def daemon(request, runtime, tmp_path, monkeypatch):
     """Return a function that asks a running daemon, over a socket or over a port with a token."""
+    monkeypatch.setattr(server, "POLL_SECONDS", 0.02)  # it would notice after a second that it shall stop
     address = Address(folder=runtime, name="x", is_unix=request.param)
     engine = Engine(read_settings({"store.db": str(tmp_path / "weft.db")}), embedder=FakeEmbedder())
     running = Daemon(engine, address, idle_seconds=60)

@@ -14,6 +14,7 @@ from weft.cli.main import weft
 from weft.cli.resident_client import ask_resident, find_place
 from weft.cli.serve.resident_commands import ResidentCommands
 from weft.config import read_settings
+from weft.daemon import server
 from weft.daemon.address import find_address
 from weft.daemon.server import Daemon
 from weft.engine.engine import Engine
@@ -35,8 +36,9 @@ def store(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def resident(store):
+def resident(store, monkeypatch):
     """Run a daemon of the store; yield its engine."""
+    monkeypatch.setattr(server, "POLL_SECONDS", 0.02)  # it would notice after a second that it shall stop
     address = find_address(store, "default")
     with Engine(read_settings({"store.db": store, "store.namespace": "default"}), lists_namespaces=True) as engine:
         daemon = Daemon(engine, address, idle_seconds=60, run_command=ResidentCommands(engine, db=store).answer)
