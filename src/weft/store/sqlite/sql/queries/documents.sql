@@ -103,10 +103,15 @@ ORDER BY d.source
 LIMIT :limit;
 
 -- name: filter_chunks
-SELECT c.number FROM document AS d JOIN chunk AS c ON c.document = d.number
-WHERE d.namespace = :namespace
-    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
-    AND substr(d.source, 1, length(:prefix)) = :prefix
+-- Named documents are found by their ids, without a scan of all.
+WITH chosen AS (
+    SELECT number, source FROM document WHERE :all_documents AND namespace = :namespace
+    UNION ALL
+    SELECT number, source FROM document
+    WHERE NOT :all_documents AND namespace = :namespace AND id IN (SELECT value FROM json_each(:documents))
+)
+SELECT c.number FROM chosen AS d JOIN chunk AS c ON c.document = d.number
+WHERE substr(d.source, 1, length(:prefix)) = :prefix
     AND NOT EXISTS (
         SELECT 1 FROM json_each(:labels) AS wanted
         WHERE (wanted.value ->> 3 = 2) = EXISTS (
