@@ -15,7 +15,8 @@ assert [fact.object for fact in found] == ["", "b"], found
 FACT = """
 from weft.masking.values import is_placeholder
 assert is_placeholder("*" * 100_000 + "a")
-assert not is_placeholder("_" * 50_000 + "a" + "." * 50_000)
+assert not is_placeholder("_" * 50_000 + "a" + "-" * 50_000)
+assert is_placeholder("_" * 50_000 + "a" + "." * 50_000)
 assert all(map(is_placeholder, ["***", "*" * 2000, "[redacted]", "xxxx", "...", "<NONE>", "a***"]))
 assert not any(map(is_placeholder, ["", "hunter2", "**", "none of it"]))
 """
