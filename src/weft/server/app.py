@@ -83,11 +83,11 @@ def make_app(engines: Engines, *, parsers: ParserPool, host: str = "127.0.0.1") 
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # `include_router` would build every route a second time, with the first request of every application.
+        routes=[route for router in ROUTERS for route in router.routes],
     )
     app.state.weft = state
     add_handlers(app)
-    for router in ROUTERS:
-        app.include_router(router)
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
