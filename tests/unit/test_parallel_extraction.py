@@ -1,6 +1,7 @@
 """Extraction in processes beside the one that indexes."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
@@ -17,8 +18,10 @@ from weft.index.plan import Plan
 from weft.load.file_reader import LoadError
 from weft.records import Document, Skipped
 from weft.testing import FakeEmbedder
+from weft.text.ids import document_id
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+PASSWORD = "Qu1bble-thorn!"
 TABLES = ("document", "chunk", "posting", "candidate", "stated_relation", "entity", "mention", "relation")
 
 
@@ -27,7 +30,8 @@ def notes(count):
         Document(
             source=f"note {number}.md",
             title=f"Harbour Pilot {number % 7}",
-            text=f"Harbour Pilot {number % 7} is a service. It was moved from Quay {number % 5} by Ada Byron in 1912.",
+            text=f"Harbour Pilot {number % 7} is a service. It was moved from Quay {number % 5} by Ada Byron in 1912.\n"
+            f"password: {PASSWORD}",
             metadata={"berth": number % 3},
         )
         for number in range(count)
@@ -60,7 +64,7 @@ def received(monkeypatch):
     found, receive = [], parallel_extraction._Ahead._receive
 
     def keep(self, entry):
-        is_for_process = bool(entry.content_hash)
+        is_for_process = entry.is_for_process
         item = receive(self, entry)
         if is_for_process:
             found.append(item)
@@ -76,7 +80,7 @@ def patient(monkeypatch):
     receive = parallel_extraction._Ahead._receive
 
     def wait(self, entry):
-        if entry.content_hash:
+        if entry.is_for_process:
             with self._changed:
                 assert self._changed.wait_for(lambda: entry.is_taken, 60)
         return receive(self, entry)
@@ -85,7 +89,7 @@ def patient(monkeypatch):
 
 
 def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, patient, received, monkeypatch):
-    """The same rows, of which processes made some; a second run reads nothing again."""
+    """The same rows, of which processes made some, without secrets; a second run reads nothing again."""
     documents = notes(90)
     with open_engine(tmp_path / "several.db") as engine:
         assert engine.add(documents).added == 90
@@ -95,6 +99,19 @@ def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, patient, received
     with open_engine(tmp_path / "one.db") as engine:
         engine.add(documents)
     assert rows(tmp_path / "several.db") == rows(tmp_path / "one.db")
+    for item in received:
+        assert PASSWORD not in repr(item)
+
+
+@pytest.mark.usefixtures("early", "patient")
+def test_documents_of_one_source_are_stored_in_their_order(tmp_path):
+    """The last one counts, also if one process reads several of them."""
+    documents = notes(90)
+    with open_engine(tmp_path / "several.db") as engine:
+        receipt = engine.add([*documents, *(replace(document, source="note.md") for document in documents)])
+        (stored,) = engine.store.documents([document_id(engine.store.namespace, "note.md")])
+    assert (receipt.added, receipt.changed) == (91, 89)
+    assert stored.title == documents[-1].title
 
 
 class Process:
@@ -162,7 +179,7 @@ def test_documents_are_extracted_here_while_a_process_works(early, monkeypatch):
         components = engine.indexing.components()
         recipe = make_recipe(engine.settings, extractor=components.extractor, now=NOW)
         ahead = parallel_extraction._Ahead(ParserPool(2), components, recipe)
-        first, *others = (parallel_extraction._Pending(document, 1, "hash") for document in documents)
+        first, *others = (parallel_extraction._Pending(document, 1, True) for document in documents)
         first.is_taken = True
         ahead._waiting.extend(others)
         monkeypatch.setattr(parallel_extraction, "MAX_WAIT_SECONDS", 0)

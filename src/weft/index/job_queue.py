@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
 from weft.config import MemoryOptions, SplitOptions
@@ -109,7 +109,8 @@ def make_job(document: Document, info: DocumentInfo, *, run: str, recipe: str) -
 
 def write_payload(document: Document) -> str:
     """Return a document as JSON."""
-    values = asdict(replace(document, metadata={}, lines=None)) | {"metadata": dict(document.metadata)}
+    values = {field.name: getattr(document, field.name) for field in fields(document)}
+    values |= {"metadata": dict(document.metadata), "given": asdict(document.given)}
     values["lines"] = None if document.lines is None else list(document.lines)
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 

@@ -20,6 +20,7 @@ from weft.index.job_queue import Components
 from weft.index.plan import Prepared
 from weft.index.progress import EmbeddingProgress, Step, stop_note
 from weft.index.reembed import embed_facts, preview_reembed, reembed
+from weft.masking.masked_documents import mask_documents
 from weft.models.base import CachingEmbedder, Embedder
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
@@ -65,8 +66,13 @@ def add_all(
     on_step: Callable[[Step], None],
     on_texts: Callable[[EmbeddingProgress], None],
 ) -> Receipt:
-    """Index documents in this process, or by `workers` unless that is 1. The time `now` is that of the facts."""
+    """
+    Index documents without their secrets, in this process, or by `workers` unless that is 1.
+
+    The time `now` is that of the facts.
+    """
     if workers != 1:
+        documents = mask_documents(documents, settings.memory)
         return add_by_workers(documents, components, settings, workers=workers, is_custom=is_custom, on_step=on_step)
     recipe = make_recipe(settings, extractor=components.extractor, now=now)
     with closing(extract_ahead(documents, components, recipe, cores=usable_cores())) as items:

@@ -22,7 +22,6 @@ from weft.index.job_queue import Components
 from weft.index.note_facts import make_fact_reader
 from weft.index.plan import Prepared
 from weft.index.progress import Step
-from weft.masking.masked_documents import mask_documents
 from weft.models.base import Extractor
 from weft.records import Document, Receipt, Skipped
 from weft.store.base import Store
@@ -83,7 +82,7 @@ class Indexing:
     ) -> Receipt:
         """Index documents in this process or by workers, without their secrets; `notes` are added to the receipt."""
         receipt = add_all(
-            mask_documents(documents, self.settings.memory),
+            documents,
             self.components(),
             self.settings,
             workers=workers,

@@ -2,7 +2,7 @@
 Extraction in processes beside this one, for large index runs on several cores.
 
     documents ─┬─ as they are ───────────────────────────────┬─→ `index_documents`, in the same order
-               └─ parser process: split, analyse, extract ───┘
+               └─ parser process: mask, split, extract ──────┘
 
 Processes read ahead of this one, so that they have work while a transaction is written. If the document whose turn it
 is has not come back, this process extracts documents that no process has taken. Documents that are stored already, and
@@ -27,8 +27,10 @@ from weft.index.job_queue import Components, write_payload
 from weft.index.note_facts import FactReader
 from weft.index.plan import Plan, Prepared, prepare
 from weft.load.file_reader import LoadError
+from weft.masking.masked_documents import mask_documents
 from weft.processes.child import python_command
 from weft.records import Document, Skipped
+from weft.text.ids import document_id
 
 Item: TypeAlias = Document | Prepared | Skipped
 
@@ -68,8 +70,8 @@ class _Pending:
     item: Item
     size: int
     """Number of characters."""
-    content_hash: str = ""
-    """Hash that the extracted document must have; empty if it is not meant for a process."""
+    is_for_process: bool = False
+    """New or changed."""
     is_taken: bool = False
     """A process has it, or it was passed on."""
     is_done: bool = False
@@ -79,19 +81,22 @@ class _Pending:
 def extract_ahead(
     items: Iterable[Item], components: Components, recipe: Recipe, *, cores: int
 ) -> Generator[Item, None, None]:
-    """Yield the items in order; on several cores, some documents as plans that other processes made."""
-    rest = iter(items)
-    if cores < 2 or not recipe.extracts:
-        yield from rest
+    """
+    Yield the items in order, without secrets; on several cores, some as plans that other processes made.
+
+    Processes mask the documents that they extract.
+    """
+    rest, is_parallel = iter(items), cores > 1 and recipe.extracts
+    yield from mask_documents(islice(rest, MIN_DOCUMENTS if is_parallel else None), recipe.memory)
+    if not is_parallel:
         return
-    yield from islice(rest, MIN_DOCUMENTS)
     pool = ParserPool(cores, command=python_command(MODULE, FULL_PRIORITY), max_documents=MAX_DOCUMENTS_PER_PROCESS)
     ahead = _Ahead(pool, components, recipe)
     threads = ThreadPoolExecutor(cores - 1, thread_name_prefix="weft-extract")
     try:
         for _ in range(cores - 1):
             threads.submit(ahead.serve)
-        yield from ahead.run(rest)
+        yield from mask_documents(ahead.run(rest), recipe.memory)
     finally:
         ahead.end()
         pool.close()
@@ -159,7 +164,7 @@ class _Ahead:
             self._skipped_groups -= 1
             return
         self._find_changes([entry for entry in entries if entry.size <= MAX_DOCUMENT_CHARACTERS])
-        found = [entry for entry in entries if entry.content_hash]
+        found = [entry for entry in entries if entry.is_for_process]
         if found and not self._pool.is_ready:
             self._pool.start()
             return
@@ -184,28 +189,33 @@ class _Ahead:
     def _extract(self, item: Item) -> Item:
         assert isinstance(item, Document)
         return prepare(
-            item,
+            self._mask(item),
             namespace=self._recipe.namespace,
             options=self._components.options,
             extractor=self._components.extractor,
             fact_reader=self._facts,
         )
 
+    def _mask(self, document: Document) -> Document:
+        return next(mask_documents([document], self._recipe.memory))
+
     def _find_changes(self, entries: Sequence[_Pending]) -> None:
-        """Set the content hash of new and changed documents, but not of invalid ones."""
-        components, found = self._components, []
-        for entry in entries:
-            if isinstance(entry.item, Document):
-                try:
-                    found.append((entry, components.describe(entry.item, self._facts)))
-                except WeftError:  # raised again in its turn
-                    continue
-        known = {info.id: info.content_hash for info in components.store.documents([info.id for _, info in found])}
-        for entry, info in found:
-            if known.get(info.id) == info.content_hash:
-                self._skipped_groups = MAX_UNEXAMINED
-            else:
-                entry.content_hash = info.content_hash
+        """Mark the documents that the store does not have in this form. New ones are not hashed here."""
+        components = self._components
+        found = {
+            document_id(self._recipe.namespace, entry.item.source): (entry, entry.item)
+            for entry in entries
+            if isinstance(entry.item, Document)
+        }
+        known = {info.id: info.content_hash for info in components.store.documents(list(found))}
+        for id, (entry, document) in found.items():
+            try:
+                if id in known and components.describe(self._mask(document), self._facts).content_hash == known[id]:
+                    self._skipped_groups = MAX_UNEXAMINED
+                else:
+                    entry.is_for_process = True
+            except WeftError:  # raised again in its turn
+                continue
 
     # ── threads of the processes ────────────────────────────────────────────────────────────────
 
@@ -264,21 +274,19 @@ class _Ahead:
         return to_request(BatchInput(source=documents[0].source, payloads=payloads), self._recipe)
 
     def _finish(self, entries: Sequence[_Pending], process: ParserProcess) -> None:
-        """Replace documents by the plans that a process made of them, if it read the same."""
-        plans: dict[str, Plan] = {}
+        """Replace documents by the plans that a process made of them, in the same order."""
+        plans: list[Prepared | Skipped] = []
         try:
-            for made in process.receive(cpu_seconds=self._recipe.load.max_cpu_seconds):
-                if isinstance(made, Plan):
-                    plans[made.document.source] = made
+            plans.extend(process.receive(cpu_seconds=self._recipe.load.max_cpu_seconds))
         except LoadError:
             raise
         except WeftError:
             pass  # an invalid document; it is raised again in its turn
         with self._changed:
-            for entry in entries:
+            for entry, plan in zip(entries, plans, strict=False):
                 assert isinstance(entry.item, Document)
-                plan = plans.get(entry.item.source)
-                if plan is not None and plan.document.content_hash == entry.content_hash:
+                if isinstance(plan, Plan) and plan.document.source == entry.item.source:
                     entry.item = plan
+            for entry in entries:
                 entry.is_done = True
             self._changed.notify_all()

@@ -56,7 +56,7 @@ class Parser:
         item, recipe = from_request(request)
         seconds = recipe.load.max_cpu_seconds
         documents = _load(item, recipe)
-        if isinstance(item, FileInput | TextInput):  # documents of other inputs were masked before
+        if not isinstance(item, PayloadInput):  # a queued document was masked before
             documents = mask_documents(documents, recipe.memory)
         while True:
             limits.limit_cpu(seconds)
