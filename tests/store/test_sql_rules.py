@@ -8,7 +8,7 @@ from pglast import ast, enums
 from sql_rules import NO_NAMESPACE, PLACEHOLDER, broken_rules, each, parse
 
 from weft.store.postgres import schema
-from weft.store.sql_files import load_schema
+from weft.store.sql_files import load_queries, load_schema
 
 ROOT = Path(__file__).parents[2] / "src" / "weft" / "store"
 NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
@@ -140,14 +140,13 @@ OWN_VALUES = {
 # ── the files ───────────────────────────────────────────────────────────────────────────────────
 
 
-def named(dialect):
-    """Yield every name with its statement, file after file."""
-    for path in sorted((ROOT / dialect / "sql" / "queries").glob("*.sql")):
-        _, *parts = NAME.split(path.read_text("utf-8"))
-        yield from zip(parts[::2], parts[1::2], strict=True)
+def names_in(folder):
+    """Yield the name of every statement in the files of a folder."""
+    for path in sorted((ROOT / folder / "sql" / "queries").glob("*.sql")):
+        yield from NAME.findall(path.read_text("utf-8"))
 
 
-POSTGRES, SQLITE = dict(named("postgres")), dict(named("sqlite"))
+POSTGRES, SQLITE = load_queries("postgres"), load_queries("sqlite")
 SCRIPTS = {"schema.sql": load_schema("postgres"), "row_security.sql": ";\n".join(schema.security_statements())}
 
 
@@ -196,7 +195,7 @@ def test_exceptions_are_needed():
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_a_name_is_given_once(dialect):
-    names = [name for name, _ in named(dialect)]
+    names = [*names_in("relational"), *names_in(dialect)]
     assert sorted(names) == sorted(set(names))
 
 

@@ -82,7 +82,8 @@ def restore_facts(
     write_facts(db, namespace, facts, events=events, entities=entities)
     for fact in facts:
         row = to_row(fact)
-        db.run("set_accesses", {"namespace": namespace} | {name: row[name] for name in ("id", "accessed", "accesses")})
+        values = {name: row[name] for name in ("id", "accessed", "accesses")}
+        db.run("set_fact_accesses", {"namespace": namespace, **values})
         for document in origins.get(fact.id, ()):
             db.run("write_fact_origin", {"namespace": namespace, "fact": fact.id, "document": document})
 

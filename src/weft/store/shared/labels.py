@@ -10,7 +10,7 @@ from weft.records import Filter, Metadata, Scalar, to_values
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 
 
-REQUIRED, REQUIRED_IF_PRESENT, EXCLUDED = range(3)
+REQUIRED, REQUIRED_IF_PRESENT, EXCLUDED = "required", "if present", "excluded"
 """Rules of wanted labels: a document has it; has it or lacks its key; does not have it."""
 
 
@@ -21,7 +21,7 @@ class WantedLabel(NamedTuple):
     value: str
     alternative: str
     """The other spelling of a whole number (`1.0` for `1`), else the value itself."""
-    rule: int = REQUIRED
+    rule: str = REQUIRED
 
 
 def label_text(value: Scalar) -> str:
@@ -38,9 +38,14 @@ def labels(metadata: Metadata) -> set[tuple[str, str]]:
 
 def wanted_labels(where: Filter) -> list[WantedLabel]:
     """Return the labels that a document needs to pass a filter."""
+    wanted = {
+        REQUIRED: where.metadata,
+        REQUIRED_IF_PRESENT: where.metadata_if_present,
+        EXCLUDED: where.metadata_excluded,
+    }
     return [
         WantedLabel(key, label_text(value), _other_spelling(value), rule)
-        for rule, pairs in enumerate((where.metadata, where.metadata_if_present, where.metadata_excluded))
+        for rule, pairs in wanted.items()
         for key, value in pairs
     ]
 

@@ -50,7 +50,7 @@ def _keep_broken(db: Session, namespace: Namespace, rows: Sequence[Row]) -> list
     values = {"namespace": namespace, "keys": json.dumps(names, ensure_ascii=False), "max_defining": 1}
     known = db.run("known_entities", values) if names else []
     defined = {key for key, _, _, _, defining_chunks, _ in known if defining_chunks}
-    first, last = db.run("source_limits", {"namespace": namespace})[0]
+    first, last = db.run("source_range", {"namespace": namespace})[0]
     folder = common_folder(first, last)
     links = [(row, read_link_key(row[3])) for row in rows]
     return [row for row, link in links if link.name not in defined and not leads_outside(link, row[0], folder)]

@@ -151,66 +151,9 @@ SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespa
 -- name: delete_namespace
 DELETE FROM weft.namespace WHERE namespace = :name;
 
--- name: write_document
-INSERT INTO weft.document (namespace, number, id, source, title, metadata, content_hash, unit)
-VALUES (:namespace, :number, :id, :source, :title, :metadata, :content_hash, :unit)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, unit = excluded.unit;
-
 -- name: draw_numbers
 -- Numbers of new documents, then of new chunks.
 SELECT nextval('weft.number') FROM generate_series(1, :documents + :chunks);
-
--- name: stored_documents
-SELECT id, number FROM weft.document WHERE namespace = :namespace
-    AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: documents_by_id
-SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)
-FROM weft.document AS d
-WHERE d.namespace = :namespace
-    AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: titles_by_chunk
-SELECT c.id, d.id, d.source, d.title
-FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: source_range
--- The first and the last source.
-SELECT min(d.source), max(d.source) FROM weft.document AS d WHERE d.namespace = :namespace;
-
--- name: find_documents
-SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)
-FROM weft.document AS d
-WHERE d.namespace = :namespace
-    AND d.source > :after
-    AND (
-        :all_documents::boolean
-        OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
-    )
-    AND starts_with(d.source, :prefix)
-    AND NOT EXISTS (
-        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
-        WHERE (wanted.value ->> 3 = '2') = EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
-        ))
-    )
-    AND (:any_time::boolean OR d.number IN (
-        SELECT t.document FROM weft.chunk AS t
-        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
-    ))
-ORDER BY d.source
-LIMIT :limit;
 
 -- name: filter_chunks
 -- Number of the chunks that pass a filter, and their numbers as an array in text form.
@@ -219,19 +162,18 @@ WITH chosen AS (
     SELECT a.number, a.source FROM weft.document AS a WHERE :all_documents::boolean AND a.namespace = :namespace
     UNION ALL
     SELECT n.number, n.source FROM weft.document AS n
-    WHERE NOT :all_documents::boolean AND n.namespace = :namespace
-        AND n.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+    WHERE NOT :all_documents::boolean AND n.namespace = :namespace AND n.id IN texts(:documents)
 )
 SELECT count(*), coalesce(array_agg(c.number), '{}')::text FROM chosen AS d
 JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
 WHERE starts_with(d.source, :prefix)
     AND NOT EXISTS (
-        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
-        WHERE (wanted.value ->> 3 = '2') = EXISTS (
+        SELECT 1 FROM rows(:labels) AS wanted
+        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
                 AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
+        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
         ))
@@ -262,95 +204,13 @@ WHERE c.namespace = :namespace AND c.document = ANY (ARRAY(SELECT labelled.docum
         SELECT 1 FROM weft.document AS d
         WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix) AND (
             :all_documents::boolean
-            OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+            OR d.id IN texts(:documents)
         )
     ))
     AND (:any_time::boolean OR c.number IN (
         SELECT t.number FROM weft.chunk AS t
         WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
     ));
-
--- name: document_chunks
-SELECT number, id, terms::text, length FROM weft.chunk WHERE namespace = :namespace AND document = :document;
-
--- name: write_chunk
-INSERT INTO weft.chunk (namespace, number, document, id, ordinal, heading, start_line, end_line, text, terms, length,
-    start_time, end_time)
-VALUES (:namespace, :number, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length,
-    :start_time, :end_time);
-
--- name: move_chunk
-UPDATE weft.chunk
-SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
-    terms = :terms::jsonb, length = :length, start_time = :start_time, end_time = :end_time
-WHERE namespace = :namespace AND number = :number;
-
--- name: chunks_by_id
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
-FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
--- name: chunks_with_documents
--- Chunks, each followed by the columns of its document. The chunks of a document are counted once.
-WITH found AS MATERIALIZED (
-    SELECT * FROM weft.chunk AS k
-    WHERE k.namespace = :namespace
-        AND k.id = ANY (ARRAY(SELECT j.value FROM jsonb_array_elements_text(:ids::jsonb) AS j (value)))
-),
-owner AS MATERIALIZED (
-    SELECT o.*, (SELECT count(*) FROM weft.chunk AS k WHERE k.namespace = :namespace AND k.document = o.number) AS chunks
-    FROM weft.document AS o WHERE o.namespace = :namespace AND o.number IN (SELECT f.document FROM found AS f)
-)
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time,
-    d.source, d.title, d.metadata, d.content_hash, d.unit, d.chunks
-FROM found AS c JOIN owner AS d ON d.number = c.document;
-
--- name: sample_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
-FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE c.namespace = :namespace
-ORDER BY c.id
-LIMIT :limit;
-
--- name: chunks_by_document
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
-FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
-WHERE d.namespace = :namespace AND d.id = :id
-ORDER BY c.ordinal;
-
--- name: latest_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
-FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE c.namespace = :namespace AND c.start_time IS NOT NULL
-    AND (:any_time::boolean OR (c.start_time < :time_to::bigint AND c.end_time >= :time_from::bigint))
-    AND (
-        :all_documents::boolean
-        OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
-    )
-    AND starts_with(d.source, :prefix)
-    AND NOT EXISTS (
-        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
-        WHERE (wanted.value ->> 3 = '2') = EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> '1' OR EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
-        ))
-    )
-ORDER BY c.start_time DESC, c.id
-LIMIT :limit;
-
--- name: answer_chunks
-SELECT o.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
-FROM weft.chunk AS o
-JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = o.document AND c.ordinal = o.ordinal + 1
-JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE o.namespace = :namespace
-    AND o.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)))
-    AND o.start_time IS NOT NULL AND o.heading = '[]' AND c.heading <> '[]';
 
 -- name: opening_chunks
 SELECT p.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
@@ -362,14 +222,8 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS c
 JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE p.namespace = :namespace
-    AND p.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)))
+WHERE p.namespace = :namespace AND p.id IN texts(:ids)
     AND p.start_time IS NOT NULL AND p.heading <> '[]';
-
--- name: chunk_ids
-SELECT c.number, c.id FROM weft.chunk AS c
-WHERE c.namespace = :namespace
-    AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)));
 
 -- name: chunk_frequencies
 -- Id and length of chunks, and how often they contain each term.
@@ -380,23 +234,11 @@ FROM weft.chunk AS c
 CROSS JOIN LATERAL (SELECT c.terms || '{}' AS terms OFFSET 0) AS plain  -- decompresses them once
 WHERE c.namespace = :namespace AND c.number = ANY (:numbers::bigint[]);
 
--- name: write_model
-INSERT INTO weft.model (namespace, name, fingerprint, dimension, active)
-VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
-ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
-RETURNING number;
-
--- name: activate_model
-UPDATE weft.model SET active = TRUE WHERE namespace = :namespace AND number = :model;
-
 -- name: write_calibration
 INSERT INTO weft.calibration (namespace, model, value)
 SELECT n.namespace, m.number, :value
 FROM weft.namespace AS n LEFT JOIN weft.model AS m ON m.namespace = :namespace AND m.active
 WHERE n.namespace = :namespace;
-
--- name: delete_other_calibration
-DELETE FROM weft.calibration WHERE namespace = :namespace AND model IS DISTINCT FROM :model;
 
 -- name: write_vector
 INSERT INTO weft.chunk_vector (namespace, chunk, model, vector) VALUES (:namespace, :chunk, :model, :vector::vector)
@@ -406,18 +248,6 @@ ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
 INSERT INTO weft.chunk_vector (namespace, chunk, model, vector)
 SELECT c.namespace, c.number, :model::bigint, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
 ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
-
--- name: find_unembedded
-SELECT c.id FROM weft.chunk AS c
-WHERE c.namespace = :namespace AND NOT EXISTS (
-    SELECT 1 FROM weft.model AS m JOIN weft.chunk_vector AS v ON v.namespace = :namespace AND v.model = m.number
-    WHERE m.namespace = :namespace AND m.fingerprint = :fingerprint AND v.chunk = c.number
-)
-ORDER BY c.id
-LIMIT :limit;
-
--- name: count_vectors
-SELECT count(*) FROM weft.chunk_vector WHERE namespace = :namespace AND model = :model;
 
 -- name: search_vector
 -- Full scan: for small namespaces, and for filters that few chunks pass.
@@ -561,9 +391,6 @@ ON CONFLICT (namespace, term) DO UPDATE SET chunks = weft.term.chunks + excluded
 -- name: drop_terms
 DELETE FROM weft.term WHERE namespace = :namespace AND term = ANY (:terms::text[]) AND chunks <= 0;
 
--- name: all_terms
-SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
-
 -- name: set_counts
 -- Counts after which the pending ones result in these.
 UPDATE weft.namespace AS n
@@ -574,12 +401,6 @@ FROM (
 ) AS d
 WHERE n.namespace = :namespace;
 
--- name: all_chunks
-SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text
-FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
-WHERE d.namespace = :namespace
-ORDER BY d.number, c.ordinal;
-
 -- name: bad_vectors
 SELECT count(*) FROM weft.model AS m JOIN weft.chunk_vector AS v ON v.namespace = :namespace AND v.model = m.number
 WHERE m.namespace = :namespace AND vector_dims(v.vector) <> m.dimension;
@@ -588,11 +409,6 @@ WHERE m.namespace = :namespace AND vector_dims(v.vector) <> m.dimension;
 DELETE FROM weft.chunk_vector AS v USING weft.model AS m
 WHERE v.namespace = :namespace AND m.namespace = :namespace AND m.number = v.model
     AND vector_dims(v.vector) <> m.dimension;
-
--- name: chunk_numbers
-SELECT id, number, document FROM weft.chunk
-WHERE namespace = :namespace
-    AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
 -- name: search_fact_vectors
 SELECT v.key, 1 - (v.vector <=> :vector::vector) AS score FROM weft.fact_vector AS v
@@ -612,7 +428,6 @@ ORDER BY score DESC, near.key
 LIMIT :limit;
 
 -- name: terms_among
-SELECT c.id, ARRAY(SELECT t.value FROM jsonb_array_elements_text(:terms::jsonb) AS t (value) WHERE c.terms ? t.value)
+SELECT c.id, ARRAY(SELECT t.value FROM texts(:terms) AS t WHERE c.terms ? t.value)
 FROM weft.chunk AS c
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+WHERE c.namespace = :namespace AND c.id IN texts(:ids);

@@ -4,11 +4,6 @@
 SELECT n.key FROM weft.chunk AS c JOIN weft.candidate AS n ON n.namespace = :namespace AND n.chunk = c.number
 WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
--- name: delete_candidates
-DELETE FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.origin = ''
-    AND n.chunk IN (SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = :document);
-
 -- name: chunk_keys
 SELECT DISTINCT n.key FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.chunk = :chunk;
 
@@ -25,9 +20,6 @@ WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.stated_relation AS c
 WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
 
--- name: delete_origin
-DELETE FROM weft.candidate AS n WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
-
 -- name: write_candidate
 INSERT INTO weft.candidate
     (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason, extractor)
@@ -39,19 +31,13 @@ ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
 
 -- name: chunk_stated_relations
 SELECT c.chunk, c.source, c.target, c.type, c.origin FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace
-    AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+WHERE c.namespace = :namespace AND c.chunk IN numbers(:chunks);
 
 -- name: write_stated_relation
 INSERT INTO weft.stated_relation (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
 VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (namespace, chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
-
--- name: delete_stated_relation
-DELETE FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.source = :source AND c.target = :target AND c.type = :type
-    AND c.origin = :origin;
 
 -- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
@@ -68,11 +54,11 @@ SELECT k.value,
         WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2 AND n.alias_of = ''
             AND n.kind IN ('title', 'definition', 'field', 'given')
     )
-FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
+FROM texts(:keys) AS k;
 
 -- name: vague_names
 -- Keys that are only possible spellings of one name and that are first words of other names.
-SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+SELECT k.value FROM texts(:keys) AS k
 CROSS JOIN LATERAL (
     SELECT o.key FROM weft.candidate AS o
     WHERE o.namespace = :namespace AND o.key > k.value || ' ' AND o.key < k.value || '!'
@@ -98,7 +84,7 @@ WITH RECURSIVE said (key, alias_of, nth) AS (
         SELECT min(n.alias_of) FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of >= '/' AND n.alias_of <> '' -- `!`: a link
     ), 1
-    FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+    FROM texts(:keys) AS k
     UNION ALL
     SELECT said.key, (
         SELECT min(n.alias_of) FROM weft.candidate AS n
@@ -114,34 +100,9 @@ SELECT said.key, said.alias_of, (
 FROM said
 WHERE said.alias_of IS NOT NULL;
 
--- name: key_edits
-SELECT e.kind, e.key, e.value FROM weft.edit AS e
-WHERE e.namespace = :namespace AND (
-    e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
-    OR e.value = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
-);
-
--- name: all_edits
-SELECT e.kind, e.key, e.value FROM weft.edit AS e WHERE e.namespace = :namespace ORDER BY e.kind, e.key, e.value;
-
--- name: write_edit
-INSERT INTO weft.edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, :value)
-ON CONFLICT (namespace, kind, key, value) DO NOTHING;
-
--- name: delete_edit
-DELETE FROM weft.edit AS e
-WHERE e.namespace = :namespace AND e.kind = :kind AND e.key = :key AND e.value = :value;
-
--- name: entities_by_key
-SELECT e.key, e.strong, e.same_as, e.reason FROM weft.entity AS e
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
-
 -- name: keys_by_letters
 SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND e.letters = ANY (
-    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:letters::jsonb) AS k(value))
-);
+WHERE e.namespace = :namespace AND e.letters IN texts(:letters);
 
 -- name: write_entity
 INSERT INTO weft.entity (namespace, id, key, strong, same_as, reason)
@@ -152,16 +113,13 @@ ON CONFLICT (namespace, key) DO UPDATE SET
 -- name: write_heads
 UPDATE weft.entity AS e SET head = h.head FROM (
     SELECT (j.value ->> 0)::bigint AS number, (j.value ->> 1)::bigint AS head
-    FROM jsonb_array_elements(:heads::jsonb) AS j (value)
+    FROM rows(:heads) AS j
 ) AS h
 WHERE e.namespace = :namespace AND e.number = h.number AND e.head <> h.head;
 
--- name: delete_entity
-DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
-
 -- name: named_beginnings
 -- The same for all names that a question may contain: keys of entities and of facts.
-SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
+SELECT k.value FROM texts(:pairs) AS k
 LEFT JOIN LATERAL (
     SELECT e.key FROM weft.entity AS e
     WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
@@ -176,26 +134,15 @@ LEFT JOIN LATERAL (
 ) AS remembered ON TRUE
 WHERE named.key IS NOT NULL OR remembered.key IS NOT NULL;
 
--- name: chunk_texts
-SELECT c.number, c.text, c.id FROM weft.chunk AS c
-WHERE c.namespace = :namespace
-    AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
-ORDER BY c.number;
-
 -- name: chunk_names
 -- Keys that chunks propose, and whether they are subjects. Aliases of resolved links are statements of other documents.
 SELECT n.chunk, n.key, bool_or(n.about) FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.origin NOT LIKE '@%'
-    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
+WHERE n.namespace = :namespace AND n.origin NOT LIKE '@%' AND n.chunk IN numbers(:chunks)
 GROUP BY n.chunk, n.key;
 
 -- name: chunk_mentions
 SELECT m.chunk, m.key, m.count, m.about, m.sentences FROM weft.mention AS m
-WHERE m.namespace = :namespace
-    AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
-
--- name: delete_mentions
-DELETE FROM weft.mention AS m WHERE m.namespace = :namespace AND m.chunk = :chunk;
+WHERE m.namespace = :namespace AND m.chunk IN numbers(:chunks);
 
 -- name: write_mention
 INSERT INTO weft.mention (namespace, key, chunk, count, about, place, sentences)
@@ -225,7 +172,7 @@ SET mentions = found.mentions - coalesce(found.pending_mentions, 0),
 FROM (
     SELECT k.value AS key, stored.mentions, stored.chunks, pending.mentions AS pending_mentions,
         pending.chunks AS pending_chunks
-    FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+    FROM texts(:keys) AS k
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(m.count), 0) AS mentions, count(*) AS chunks FROM weft.mention AS m
         WHERE m.namespace = :namespace AND m.key = k.value
@@ -243,7 +190,7 @@ SELECT s.number, t.number, p.value ->> 2, s.key, t.key, (
     SELECT max(c.weight) FROM weft.stated_relation AS c
     WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
 )
-FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
+FROM rows(:pairs) AS p
 CROSS JOIN LATERAL (  -- LIMIT keeps the join order
     SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 0 LIMIT 1
 ) AS s
@@ -254,12 +201,10 @@ CROSS JOIN LATERAL (
 -- name: stated_relations_of_keys
 -- Stated relations of new entities.
 SELECT c.source, c.target, c.type FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace
-    AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+WHERE c.namespace = :namespace AND c.source IN texts(:keys)
 UNION
 SELECT c.source, c.target, c.type FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace
-    AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE c.namespace = :namespace AND c.target IN texts(:keys);
 
 -- name: delete_relation
 DELETE FROM weft.relation AS r
@@ -276,15 +221,9 @@ INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
 VALUES (:namespace, :chunk, :key, :model, :vector::vector)
 ON CONFLICT (namespace, model, chunk, key) DO UPDATE SET vector = excluded.vector;
 
--- name: resolve_keys
-SELECT e.key, e.same_as, e.number FROM weft.entity AS e
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
-
 -- name: keys_by_id
 SELECT e.id, e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace
-    AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+WHERE e.namespace = :namespace AND e.id IN texts(:ids);
 
 -- name: known_entities
 -- For each key: its entity, number of mentioning chunks under all names, number of defining chunks up to a limit, and
@@ -308,13 +247,11 @@ CROSS JOIN LATERAL (
             SELECT 1 FROM weft.fact_entity AS f WHERE f.namespace = :namespace AND f.key = e.key
         ) AS remembered
 ) AS found
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+WHERE e.namespace = :namespace AND e.key IN texts(:keys)
 UNION ALL
 SELECT f.key, NULL, TRUE, 0, 0, TRUE
 FROM weft.fact_entity AS f
-WHERE f.namespace = :namespace
-    AND f.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+WHERE f.namespace = :namespace AND f.key IN texts(:keys)
     AND NOT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = f.key);
 
 -- name: entity_names
@@ -326,8 +263,7 @@ SELECT h.id, coalesce(
     h.key
 )
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace
-    AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+WHERE e.namespace = :namespace AND e.id IN texts(:ids);
 
 -- name: entity_cards
 -- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
@@ -375,14 +311,14 @@ CROSS JOIN LATERAL (
     FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = h.key
 ) AS pending
 WHERE e.namespace = :namespace AND (
-    e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
-    OR e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    e.key IN texts(:keys)
+    OR e.id IN texts(:ids)
 );
 
 -- name: entity_extractors
 -- Extractors of entities under any name: each model by a skip scan; the rules if among the first candidates.
 WITH RECURSIVE named (id, key) AS (
-    SELECT h.id, e.key FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)
+    SELECT h.id, e.key FROM texts(:ids) AS k
     JOIN weft.entity AS h ON h.namespace = :namespace AND h.id = k.value
     JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 ),
@@ -422,8 +358,7 @@ SELECT coalesce(
 
 -- name: other_names
 SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND e.same_as <> e.key
-    AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE e.namespace = :namespace AND e.same_as <> e.key AND e.same_as IN texts(:keys);
 
 -- name: links_of
 -- For many entities, given by id or by the key of a name: each name, the name of the entity, the strongest chunks that state
@@ -444,15 +379,14 @@ FROM (
     SELECT h.id, h.key AS head_key, n.number, n.key, n.chunks, n.strong
     FROM weft.entity AS h JOIN weft.entity AS n ON n.namespace = :namespace AND n.head = h.number
     WHERE h.namespace = :namespace AND (
-        h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+        h.id IN texts(:ids)
         OR h.number = ANY (ARRAY(
             SELECT a.head FROM weft.entity AS a
-            WHERE a.namespace = :namespace
-                AND a.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+            WHERE a.namespace = :namespace AND a.key IN texts(:keys)
         ))
     )
     UNION ALL
-    SELECT NULL, NULL, NULL, k.value, 0, FALSE FROM jsonb_array_elements_text(:alone::jsonb) AS k(value)
+    SELECT NULL, NULL, NULL, k.value, 0, FALSE FROM texts(:alone) AS k
 ) AS e
 CROSS JOIN LATERAL (
     SELECT coalesce(
@@ -555,8 +489,7 @@ CROSS JOIN LATERAL (
 -- document, and those of `hits` that are in this document.
 WITH near AS MATERIALIZED (
     SELECT i.id, i.document FROM weft.chunk AS i
-    WHERE i.namespace = :namespace
-        AND i.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:hits::jsonb) AS k(value)))
+    WHERE i.namespace = :namespace AND i.id IN texts(:hits)
 )
 SELECT h.id, coalesce(
     (SELECT r.value FROM weft.edit AS r
@@ -578,8 +511,7 @@ SELECT h.id, coalesce(
     JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
 )
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+WHERE h.namespace = :namespace AND h.id IN texts(:ids);
 
 -- name: candidate_texts
 -- Of chunks that may mention a name, given by its position, the first by id: the text, and the longer names in it with
@@ -593,7 +525,7 @@ SELECT first.at, c.id, c.text, coalesce((
 FROM (
     SELECT (j.value ->> 0)::integer AS at, j.value ->> 1 AS key, i.number,
         row_number() OVER (PARTITION BY j.value ->> 0 ORDER BY i.id) AS nth
-    FROM jsonb_array_elements(:candidates::jsonb) AS j(value)
+    FROM rows(:candidates) AS j
     JOIN weft.chunk AS i ON i.namespace = :namespace AND i.number = (j.value ->> 2)::bigint
 ) AS first
 JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = first.number
@@ -611,8 +543,7 @@ WITH own AS MATERIALIZED (
         ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
         LIMIT :chunks
     ) AS b
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:ids)
 )
 SELECT own.id, own.key, oh.id, o.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
     count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
@@ -632,13 +563,11 @@ WITH own AS MATERIALIZED (
         ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
         LIMIT :chunks
     ) AS b
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:ids)
 ), far AS MATERIALIZED (
     SELECT h.id, h.number AS head, e.key
     FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:others::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:others)
 )
 SELECT own.id, own.key, far.id, far.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
     count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
@@ -668,7 +597,7 @@ SELECT w.place, w.source, w.target, coalesce((
 ), '[]')::text
 FROM (
     SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM jsonb_array_elements(:stated_relations::jsonb) AS v(value)
+    FROM rows(:stated_relations) AS v
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
     JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
@@ -702,8 +631,7 @@ SELECT c.id, CASE WHEN NOT :about THEN c.text END, coalesce((
     WHERE m.namespace = :namespace AND m.chunk = c.number AND (m.about OR NOT :about)
 ), '[]')::text
 FROM weft.chunk AS c
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+WHERE c.namespace = :namespace AND c.id IN texts(:ids);
 
 -- name: written_names
 -- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
@@ -715,8 +643,7 @@ SELECT e.key, h.id, e.chunks + coalesce((
     WHERE o.namespace = :namespace AND o.head = e.head
 )
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace AND e.strong
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+WHERE e.namespace = :namespace AND e.strong AND e.key IN texts(:keys)
     AND EXISTS (
         SELECT 1 FROM weft.entity AS o
         JOIN weft.mention AS a ON a.namespace = :namespace AND a.key = o.key AND a.about
@@ -749,15 +676,13 @@ CROSS JOIN LATERAL (
     JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
 ) AS incoming
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+WHERE h.namespace = :namespace AND h.id IN texts(:ids);
 
 -- name: relations_between
 -- Relations under any name. Each pair is looked up, because a hub has too many relations to scan.
 WITH named AS MATERIALIZED (
     SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:ids)
 )
 SELECT s.id, t.id, r.type, r.weight
 FROM weft.relation AS r JOIN named AS s ON s.number = r.source JOIN named AS t ON t.number = r.target
@@ -769,13 +694,11 @@ WHERE r.namespace = :namespace
 -- Relations under any name between one list of entities and another, in both directions.
 WITH near AS MATERIALIZED (
     SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:ids)
 ),
 far AS MATERIALIZED (
     SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-    WHERE h.namespace = :namespace
-        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:others::jsonb) AS k(value)))
+    WHERE h.namespace = :namespace AND h.id IN texts(:others)
 )
 SELECT s.id, t.id, r.type, r.weight
 FROM weft.relation AS r JOIN near AS s ON s.number = r.source JOIN far AS t ON t.number = r.target
@@ -809,22 +732,13 @@ SELECT w.place, w.source, w.target, coalesce((
 ), '[]')::text
 FROM (
     SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM jsonb_array_elements(:stated_relations::jsonb) AS v(value)
+    FROM rows(:stated_relations) AS v
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
     JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
     JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
 ) AS w
 ORDER BY w.place::integer, w.source, w.target;
-
--- name: described_entities
--- The entities described in chunks, with the vectors of their names and descriptions.
-SELECT h.id, v.vector FROM weft.chunk AS c
-JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.chunk = c.number AND v.model = :model
-JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = v.key
-JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: unembedded_entities
 SELECT c.id, n.key, n.name, n.description
@@ -843,9 +757,6 @@ INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
 SELECT c.namespace, c.number, :key::text, :model::bigint, :vector::vector FROM weft.chunk AS c
 WHERE c.namespace = :namespace AND c.id = :id
 ON CONFLICT (namespace, model, chunk, key) DO UPDATE SET vector = excluded.vector;
-
--- name: count_entities
-SELECT count(*) FROM weft.entity AS e WHERE e.namespace = :namespace;
 
 -- name: count_relations
 SELECT count(*) FROM weft.relation AS r WHERE r.namespace = :namespace;
@@ -893,13 +804,6 @@ SELECT c.type, count(*) FROM (
 GROUP BY c.type
 ORDER BY c.type;
 
--- name: entities_after
--- BETWEEN instead of =: for = the planner expects few rows, then reads and sorts the whole namespace for a page.
-SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND e.key > :key AND e.head BETWEEN e.number AND e.number
-ORDER BY e.key
-LIMIT :limit;
-
 -- name: has_entities
 SELECT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong);
 
@@ -927,7 +831,7 @@ LIMIT :limit;
 -- Deletes vectors of names that the document no longer describes, unless an import describes them.
 DELETE FROM weft.entity_vector AS v
 WHERE v.namespace = :namespace AND v.chunk = :chunk
-    AND v.key NOT IN (SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value))
+    AND v.key NOT IN (SELECT k.value FROM texts(:keys) AS k)
     AND v.key NOT IN (
         SELECT n.key FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin <> '' AND n.description <> ''

@@ -12,9 +12,6 @@ SELECT named.key FROM (
 ) AS named
 ORDER BY replace(named.key, ' ', ''), named.key;
 
--- name: all_chunk_numbers
-SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace ORDER BY c.number;
-
 -- name: all_entities
 SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions + coalesce(d.mentions, 0)::bigint,
     e.chunks + coalesce(d.chunks, 0)::bigint, e.head
@@ -32,21 +29,13 @@ WHERE c.namespace = :namespace
 GROUP BY c.source, c.target, c.type
 ORDER BY c.source, c.target, c.type;
 
--- name: all_relations
-SELECT s.key, t.key, r.type, t.namespace, r.weight, r.place
-FROM weft.entity AS s JOIN weft.relation AS r ON r.namespace = :namespace AND r.source = s.number
-JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
-WHERE s.namespace = :namespace
-ORDER BY s.key, t.key, r.type;
-
 -- name: all_mentions_in
 SELECT m.chunk, m.namespace, m.key, m.count, m.about, m.sentences, m.place FROM weft.mention AS m
-WHERE m.namespace = :namespace
-    AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+WHERE m.namespace = :namespace AND m.chunk IN numbers(:chunks);
 
 -- name: misplaced_stated_relations
 -- Stated relations without the tie rank of their chunk, one chunk after another.
-SELECT coalesce(sum(found.stated_relations), 0)::bigint FROM jsonb_array_elements(:places::jsonb) AS k(value)
+SELECT coalesce(sum(found.stated_relations), 0)::bigint FROM rows(:places) AS k
 CROSS JOIN LATERAL (
     SELECT count(*) AS stated_relations FROM weft.stated_relation AS c
     WHERE c.namespace = :namespace AND c.chunk = (k.value ->> 0)::bigint AND c.place <> (k.value ->> 1)::bigint
@@ -72,9 +61,6 @@ GROUP BY n.kind, n.vote, n.rank;
 -- name: set_kind
 UPDATE weft.candidate AS n SET vote = :vote, rank = :rank
 WHERE n.namespace = :namespace AND n.kind = :kind AND (n.vote <> :vote OR n.rank <> :rank);
-
--- name: delete_entities
-DELETE FROM weft.entity AS e WHERE e.namespace = :namespace;
 
 -- name: delete_all_mentions
 DELETE FROM weft.mention AS m WHERE m.namespace = :namespace;

@@ -11,13 +11,12 @@ SELECT k.value ->> 0, coalesce((
         LIMIT :limit::bigint
     ) AS p
 ), '[]')::text
-FROM jsonb_array_elements(:ranges::jsonb) AS k(value);
+FROM rows(:ranges) AS k;
 
 -- name: page_titles
 -- For each page: the key of its title.
 SELECT n.key, n.alias_of FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.kind = 'page'
-    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE n.namespace = :namespace AND n.kind = 'page' AND n.key IN texts(:keys);
 
 -- name: titled_pages
 -- For each key of a title: the first and the last page with it.
@@ -26,12 +25,11 @@ SELECT k.value,
      WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''),
     (SELECT max(n.alias_of) FROM weft.candidate AS n
      WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> '')
-FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
+FROM texts(:keys) AS k;
 
 -- name: known_sections
 SELECT DISTINCT n.key FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.kind = 'section'
-    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE n.namespace = :namespace AND n.kind = 'section' AND n.key IN texts(:keys);
 
 -- name: page_votes
 -- Of pages and sections: whether a document has them, and whether a resolved link starts or ends there.
@@ -48,43 +46,38 @@ SELECT k.value,
         WHERE c.namespace = :namespace AND c.target = k.value AND c.origin <> '*'
             AND c.origin >= '@' AND c.origin < 'A'
     )
-FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
+FROM texts(:keys) AS k;
 
 -- name: links_by_stem
-SELECT c.chunk, c.source, c.target FROM jsonb_array_elements(:ranges::jsonb) AS k(value)
+SELECT c.chunk, c.source, c.target FROM rows(:ranges) AS k
 JOIN weft.stated_relation AS c ON c.namespace = :namespace AND c.target >= k.value ->> 0 AND c.target < k.value ->> 1
 WHERE c.origin = '' AND c.origin <> '*'; -- the second condition allows the index
 
 -- name: links_at
 -- Links whose resolved relations start or end at one of these keys.
 SELECT c.chunk, c.origin FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A'
-    AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A' AND c.source IN texts(:keys)
 UNION
 SELECT c.chunk, c.origin FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A'
-    AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+WHERE c.namespace = :namespace AND c.origin <> '*' AND c.origin >= '@' AND c.origin < 'A' AND c.target IN texts(:keys);
 
 -- name: chunk_links
 SELECT k.number, k.id, k.document, c.source, c.target, c.weight, c.description, c.extractor
 FROM weft.chunk AS k JOIN weft.stated_relation AS c ON c.namespace = :namespace AND c.chunk = k.number
 WHERE k.namespace = :namespace AND c.origin = '' AND c.target >= '!' AND c.target < '"'
-    AND k.number = ANY (ARRAY(SELECT n.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS n(value)));
+    AND k.number IN numbers(:chunks);
 
 -- name: chunk_labels
 SELECT n.chunk, n.alias_of, n.key, n.name FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.origin = '' AND n.kind = 'label'
-    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+WHERE n.namespace = :namespace AND n.origin = '' AND n.kind = 'label' AND n.chunk IN numbers(:chunks);
 
 -- name: chunk_resolved_stated_relations
 SELECT c.chunk, c.origin, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.stated_relation AS c
-WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A'
-    AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+WHERE c.namespace = :namespace AND c.origin >= '@' AND c.origin < 'A' AND c.chunk IN numbers(:chunks);
 
 -- name: chunk_resolved_aliases
 SELECT n.chunk, n.origin, n.key, n.name, n.alias_of FROM weft.candidate AS n
-WHERE n.namespace = :namespace AND n.origin >= '@' AND n.origin < 'A'
-    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+WHERE n.namespace = :namespace AND n.origin >= '@' AND n.origin < 'A' AND n.chunk IN numbers(:chunks);
 
 -- name: delete_alias
 DELETE FROM weft.candidate AS n
@@ -110,18 +103,13 @@ WHERE c.namespace = :namespace AND c.origin <> '*' AND c.origin = '' AND c.targe
     )
 ORDER BY d.source, k.ordinal, c.target;
 
--- name: source_limits
--- The first and the last source of a namespace.
-SELECT min(d.source), max(d.source) FROM weft.document AS d WHERE d.namespace = :namespace;
-
 -- name: broken_links
 -- Links of documents without a resolved relation, in the order of the text.
 SELECT d.source, k.number, k.start_line, c.target
 FROM weft.document AS d
 JOIN weft.chunk AS k ON k.namespace = :namespace AND k.document = d.number
 JOIN weft.stated_relation AS c ON c.namespace = :namespace AND c.chunk = k.number
-WHERE d.namespace = :namespace AND c.origin = '' AND c.target >= '!' AND c.target < '"'
-    AND d.id = ANY (ARRAY(SELECT i.value FROM jsonb_array_elements_text(:ids::jsonb) AS i(value)))
+WHERE d.namespace = :namespace AND c.origin = '' AND c.target >= '!' AND c.target < '"' AND d.id IN texts(:ids)
     AND NOT EXISTS (
         SELECT 1 FROM weft.stated_relation AS r
         WHERE r.namespace = :namespace AND r.chunk = c.chunk AND r.origin = '@' || c.target

@@ -1,12 +1,5 @@
 -- Export of documents as they were written, for copying into another store.
 
--- name: whole_chunks
-SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text),
-    unpack_terms(c.terms, c.text), c.start_time, c.end_time
-FROM json_each(:ids) AS k CROSS JOIN document AS d ON d.namespace = :namespace AND d.id = k.value
-CROSS JOIN chunk AS c ON c.document = d.number
-ORDER BY d.id, c.ordinal;
-
 -- name: own_candidates
 SELECT n.chunk, w.key, coalesce(n.name, w.spelling), n.kind, n.type, CASE
         WHEN typeof(n.description) = 'text' THEN n.description -- `1` is not compared with a place
@@ -25,25 +18,9 @@ CROSS JOIN name AS s ON s.number = c.source CROSS JOIN name AS t ON t.number = c
 WHERE c.origin = ''
 ORDER BY c.chunk, s.key, t.key, c.type;
 
--- name: chunk_vectors
-SELECT v.chunk, v.vector FROM json_each(:numbers) AS k
-CROSS JOIN chunk_vector AS v ON v.model = :model AND v.chunk = k.value;
-
--- name: name_vectors
-SELECT c.id, v.key, v.vector FROM json_each(:ids) AS k
-CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
-CROSS JOIN entity_vector AS v ON v.model = :model AND v.chunk = c.number;
-
 -- name: import_names
 SELECT origin FROM candidate WHERE namespace = :namespace AND origin <> '' AND kind <> 'anchor'
 UNION
 SELECT origin FROM stated_relation WHERE namespace = :namespace AND origin <> ''
     AND NOT (origin >= '@' AND origin < 'A')
 ORDER BY 1;
-
--- name: fact_entity_vectors
-SELECT v.key, v.vector FROM json_each(:keys) AS k
-CROSS JOIN fact_vector AS v ON v.model = :model AND v.key = k.value;
-
--- name: set_accesses
-UPDATE fact SET accessed = :accessed, accesses = :accesses WHERE namespace = :namespace AND id = :id;

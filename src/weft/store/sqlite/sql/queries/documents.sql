@@ -39,13 +39,6 @@ SELECT number, name, chunks, length FROM namespace ORDER BY number;
 -- name: delete_namespace
 DELETE FROM namespace WHERE name = :name;
 
--- name: write_document
-INSERT INTO document (number, namespace, id, source, title, metadata, content_hash, unit)
-VALUES (:number, :namespace, :id, :source, :title, :metadata, :content_hash, :unit)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, unit = excluded.unit;
-
 -- name: draw_numbers
 -- Numbers of new documents, then of new chunks.
 WITH RECURSIVE counted (nth) AS (
@@ -55,52 +48,6 @@ SELECT CASE WHEN nth <= :documents
     THEN nth + (SELECT coalesce(max(number), 0) FROM document)
     ELSE nth - :documents + (SELECT coalesce(max(number), 0) FROM chunk)
 END FROM counted;
-
--- name: stored_documents
-SELECT id, number FROM document WHERE namespace = :namespace
-    AND id IN (SELECT value FROM json_each(:ids));
-
--- name: documents_by_id
-SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
-FROM document AS d
-WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
-
--- name: titles_by_chunk
-SELECT c.id, d.id, d.source, d.title
-FROM chunk AS c JOIN document AS d ON d.number = c.document
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
-
--- name: source_range
--- The first and the last source.
-SELECT (SELECT source FROM document WHERE namespace = :namespace ORDER BY source LIMIT 1),
-    (SELECT source FROM document WHERE namespace = :namespace ORDER BY source DESC LIMIT 1);
-
--- name: find_documents
-SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
-FROM document AS d
-WHERE d.namespace = :namespace
-    AND d.source > :after
-    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
-    AND substr(d.source, 1, length(:prefix)) = :prefix
-    AND NOT EXISTS (
-        SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 2) = EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number
-                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
-        ))
-    )
-    AND (:any_time OR d.number IN (
-        SELECT t.document FROM chunk AS t
-        WHERE t.namespace = :namespace AND t.start_time < :time_to AND t.end_time >= :time_from
-    ))
-ORDER BY d.source
-LIMIT :limit;
 
 -- name: filter_chunks
 -- Named documents are found by their ids, without a scan of all.
@@ -114,11 +61,11 @@ SELECT c.number FROM chosen AS d JOIN chunk AS c ON c.document = d.number
 WHERE substr(d.source, 1, length(:prefix)) = :prefix
     AND NOT EXISTS (
         SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 2) = EXISTS (
+        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
                 AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
+        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
         ))
@@ -127,83 +74,6 @@ WHERE substr(d.source, 1, length(:prefix)) = :prefix
         SELECT t.number FROM chunk AS t
         WHERE t.namespace = :namespace AND t.start_time < :time_to AND t.end_time >= :time_from
     ));
-
--- name: document_chunks
-SELECT number, id, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace AND document = :document;
-
--- name: write_chunk
-INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length,
-    start_time, end_time)
-VALUES (:number, :namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, pack_text(:text),
-    :terms, :length, :start_time, :end_time);
-
--- name: move_chunk
-UPDATE chunk
-SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line,
-    text = pack_text(:text), terms = :terms, length = :length, start_time = :start_time, end_time = :end_time
-WHERE namespace = :namespace AND number = :number;
-
--- name: chunks_by_id
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
-FROM chunk AS c JOIN document AS d ON d.number = c.document
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
-
--- name: chunks_with_documents
--- Chunks, each followed by the columns of its document. The chunks of a document are counted once. Texts come packed.
-WITH found AS MATERIALIZED (
-    SELECT * FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids))
-),
-owner AS MATERIALIZED (
-    SELECT d.*, (SELECT count(*) FROM chunk WHERE document = d.number) AS chunks
-    FROM document AS d WHERE d.number IN (SELECT document FROM found)
-)
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time,
-    d.source, d.title, d.metadata, d.content_hash, d.unit, d.chunks
-FROM found AS c JOIN owner AS d ON d.number = c.document;
-
--- name: sample_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
-FROM chunk AS c JOIN document AS d ON d.number = c.document
-WHERE c.namespace = :namespace
-ORDER BY c.id
-LIMIT :limit;
-
--- name: chunks_by_document
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
-FROM chunk AS c JOIN document AS d ON d.number = c.document
-WHERE d.namespace = :namespace AND d.id = :id
-ORDER BY c.ordinal;
-
--- name: latest_chunks
--- CROSS: walk chunk_by_time backwards until enough pass
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
-FROM chunk AS c CROSS JOIN document AS d ON d.number = c.document
-WHERE c.namespace = :namespace AND c.start_time IS NOT NULL
-    AND (:any_time OR (c.start_time < :time_to AND c.end_time >= :time_from))
-    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
-    AND substr(d.source, 1, length(:prefix)) = :prefix
-    AND NOT EXISTS (
-        SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 2) = EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number
-                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 1 OR EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
-        ))
-    )
-ORDER BY c.start_time DESC, c.id
-LIMIT :limit;
-
--- name: answer_chunks
--- CROSS: look up these openings, then the chunk after each
-SELECT o.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, unpack_text(c.text), c.start_time, c.end_time
-FROM chunk AS o
-CROSS JOIN chunk AS c ON c.document = o.document AND c.ordinal = o.ordinal + 1
-CROSS JOIN document AS d ON d.number = c.document
-WHERE o.namespace = :namespace AND o.id IN (SELECT value FROM json_each(:ids))
-    AND o.start_time IS NOT NULL AND o.heading = '[]' AND c.heading <> '[]';
 
 -- name: opening_chunks
 -- CROSS: look up these parts, then the chunks of their documents
@@ -217,28 +87,12 @@ CROSS JOIN document AS d ON d.number = c.document
 WHERE p.namespace = :namespace AND p.id IN (SELECT value FROM json_each(:ids))
     AND p.start_time IS NOT NULL AND p.heading <> '[]';
 
--- name: chunk_ids
-SELECT c.number, c.id FROM json_each(:numbers) AS k
-CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace; -- CROSS: look up these, not all
-
 -- name: count_terms
 SELECT count(*) FROM term WHERE namespace = :namespace;
-
--- name: write_model
-INSERT INTO model (namespace, name, fingerprint, dimension, active)
-VALUES (:namespace, :name, :fingerprint, :dimension, 0)
-ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
-RETURNING number;
-
--- name: activate_model
-UPDATE model SET active = 1 WHERE namespace = :namespace AND number = :model;
 
 -- name: write_calibration
 INSERT INTO calibration (namespace, model, value)
 VALUES (:namespace, (SELECT number FROM model WHERE namespace = :namespace AND active), :value);
-
--- name: delete_other_calibration
-DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
 
 -- name: write_vector
 -- A changed vector gets a new number; an unchanged one keeps its number.
@@ -252,20 +106,8 @@ SELECT c.number, :model, :vector FROM chunk AS c
 WHERE c.namespace = :namespace AND c.id = :id
     AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE model = :model AND chunk = c.number AND vector = :vector);
 
--- name: find_unembedded
-SELECT c.id FROM chunk AS c
-WHERE c.namespace = :namespace AND NOT EXISTS (
-    SELECT 1 FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
-    WHERE v.chunk = c.number AND m.namespace = :namespace AND m.fingerprint = :fingerprint
-)
-ORDER BY c.id
-LIMIT :limit;
-
 -- name: all_vectors
 SELECT chunk, vector FROM chunk_vector WHERE model = :model;
-
--- name: count_vectors
-SELECT count(*) FROM chunk_vector WHERE model = :model;
 
 -- name: read_block
 SELECT p.term, p.entries FROM json_each(:terms) AS k
@@ -318,17 +160,8 @@ CROSS JOIN (SELECT DISTINCT number / 4096 AS block FROM wanted) AS b
 CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = t.value AND p.block = b.block;
 
 -- Ordered, because a chunk is appended to the blocks of its terms and inserted before others at their length.
--- name: all_terms
-SELECT number, unpack_terms(terms, text), length FROM chunk WHERE namespace = :namespace ORDER BY number;
-
 -- name: set_counts
 UPDATE namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE number = :namespace;
-
--- name: all_chunks
-SELECT d.id, d.title, c.id, c.ordinal, c.heading, unpack_text(c.text)
-FROM document AS d JOIN chunk AS c ON c.document = d.number
-WHERE d.namespace = :namespace
-ORDER BY d.number, c.ordinal;
 
 -- name: bad_vectors
 SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
@@ -344,6 +177,3 @@ WHERE EXISTS (
 
 -- name: delete_lost_chunk_vector
 DELETE FROM chunk_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);
-
--- name: chunk_numbers
-SELECT id, number, document FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));

@@ -20,10 +20,6 @@ WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys))
 SELECT w.key FROM chunk AS c JOIN candidate AS n ON n.chunk = c.number JOIN name AS w ON w.number = n.key
 WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
--- name: delete_candidates
-DELETE FROM candidate
-WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document) AND origin = '';
-
 -- name: chunk_keys
 SELECT DISTINCT w.key FROM candidate AS n JOIN name AS w ON w.number = n.key WHERE n.chunk = :chunk;
 
@@ -40,9 +36,6 @@ WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 SELECT c.chunk, s.key, t.key, c.type, c.weight, c.description, c.extractor
 FROM stated_relation AS c JOIN name AS s ON s.number = c.source JOIN name AS t ON t.number = c.target
 WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin <> '';
-
--- name: delete_origin
-DELETE FROM candidate WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_candidate
 -- `key` is a number, `code` that of a kind; a name that is the spelling of the key is NULL. A candidate that the chunk has
@@ -86,11 +79,6 @@ INSERT INTO stated_relation (namespace, chunk, origin, source, target, type, wei
 VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
-
--- name: delete_stated_relation
-DELETE FROM stated_relation
-WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND origin = :origin
-    AND type = :type;
 
 -- name: key_votes
 -- Votes for keys: any strong vote; without one, weak votes of two documents; whether a key is named in its own right.
@@ -146,24 +134,6 @@ SELECT said.key, said.alias_of, (
 FROM said
 WHERE said.alias_of IS NOT NULL;
 
--- name: key_edits
-SELECT kind, key, value FROM edit
-WHERE namespace = :namespace
-    AND (key IN (SELECT value FROM json_each(:keys)) OR value IN (SELECT value FROM json_each(:keys)));
-
--- name: all_edits
-SELECT kind, key, value FROM edit WHERE namespace = :namespace ORDER BY kind, key, value;
-
--- name: write_edit
-INSERT INTO edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, :value) ON CONFLICT DO NOTHING;
-
--- name: delete_edit
-DELETE FROM edit WHERE namespace = :namespace AND kind = :kind AND key = :key AND value = :value;
-
--- name: entities_by_key
-SELECT key, strong, same_as, reason FROM entity
-WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
-
 -- name: keys_by_letters
 SELECT e.key FROM json_each(:letters) AS k
 CROSS JOIN entity AS e INDEXED BY entity_by_letters
@@ -183,9 +153,6 @@ ON CONFLICT (namespace, key) DO UPDATE SET
 UPDATE entity SET head = j.value ->> 1 FROM json_each(:heads) AS j
 WHERE entity.number = j.value ->> 0 AND +entity.namespace = :namespace AND entity.head <> j.value ->> 1;
 
--- name: delete_entity
-DELETE FROM entity WHERE namespace = :namespace AND key = :key;
-
 -- name: named_beginnings
 -- The same for all names that a question may contain: keys of entities and of facts.
 SELECT k.value FROM json_each(:pairs) AS k
@@ -194,10 +161,6 @@ WHERE EXISTS (
 ) OR EXISTS (
     SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
 );
-
--- name: chunk_texts
-SELECT c.number, unpack_text(c.text), c.id FROM json_each(:chunks) AS k
-CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
 -- name: chunk_names
 -- Keys that chunks propose, and whether they are subjects. Aliases of resolved links are statements of other documents.
@@ -209,9 +172,6 @@ GROUP BY n.chunk, n.key;
 -- name: chunk_mentions
 SELECT m.chunk, w.key, m.count, m.about, m.sentences FROM json_each(:chunks) AS k
 CROSS JOIN mention AS m ON m.chunk = k.value CROSS JOIN name AS w ON w.number = m.key;
-
--- name: delete_mentions
-DELETE FROM mention WHERE chunk = :chunk;
 
 -- name: write_mention
 INSERT INTO mention (key, chunk, count, about, place, sentences)
@@ -258,9 +218,6 @@ ON CONFLICT (source, target, type) DO UPDATE SET weight = excluded.weight WHERE 
 -- name: write_entity_vector
 INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
 ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
-
--- name: resolve_keys
-SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: keys_by_id
 SELECT id, key FROM entity
@@ -693,12 +650,6 @@ FROM (
     ORDER BY 1, 2, 3
 ) AS w;
 
--- name: described_entities
--- The entities described in chunks, with the vectors of their names and descriptions.
-SELECT h.id, v.vector FROM chunk AS c CROSS JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
-CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = v.key CROSS JOIN entity AS h ON h.number = e.head
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
-
 -- name: unembedded_entities
 SELECT c.id, w.key, coalesce(n.name, w.spelling), n.description
 FROM chunk AS c CROSS JOIN candidate AS n ON n.chunk = c.number CROSS JOIN name AS w ON w.number = n.key
@@ -714,9 +665,6 @@ LIMIT :limit;
 INSERT INTO entity_vector (chunk, key, model, vector)
 SELECT number, :key, :model, :vector FROM chunk WHERE namespace = :namespace AND id = :id
 ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
-
--- name: count_entities
-SELECT count(*) FROM entity WHERE namespace = :namespace;
 
 -- name: count_relations
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
@@ -758,12 +706,6 @@ SELECT c.type, count(*) FROM (
 ) AS c
 GROUP BY c.type
 ORDER BY c.type;
-
--- name: entities_after
-SELECT key FROM entity
-WHERE namespace = :namespace AND key > :key AND head = number
-ORDER BY key
-LIMIT :limit;
 
 -- name: has_entities
 SELECT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND alias_of IS NULL AND strong);

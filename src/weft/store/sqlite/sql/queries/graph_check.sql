@@ -12,9 +12,6 @@ SELECT key FROM (
 )
 ORDER BY replace(key, ' ', ''), key;
 
--- name: all_chunk_numbers
-SELECT number FROM chunk WHERE namespace = :namespace ORDER BY number;
-
 -- name: all_entities
 SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM entity WHERE namespace = :namespace;
 
@@ -25,12 +22,6 @@ FROM name AS s CROSS JOIN stated_relation AS c ON c.source = s.number CROSS JOIN
 WHERE s.namespace = :namespace
 GROUP BY s.key, t.key, c.type
 ORDER BY s.key, t.key, c.type;
-
--- name: all_relations
-SELECT s.key, t.key, r.type, t.namespace, r.weight, r.place
-FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number JOIN entity AS t ON t.number = r.target
-WHERE s.namespace = :namespace
-ORDER BY s.key, t.key, r.type;
 
 -- name: all_mentions_in
 SELECT m.chunk, w.namespace, w.key, m.count, m.about, m.sentences, m.place FROM json_each(:chunks) AS k
@@ -71,9 +62,6 @@ WHERE namespace = :namespace
     AND NOT EXISTS (SELECT 1 FROM candidate WHERE key = name.number)
     AND NOT EXISTS (SELECT 1 FROM stated_relation WHERE source = name.number)
     AND NOT EXISTS (SELECT 1 FROM stated_relation WHERE target = name.number);
-
--- name: delete_entities
-DELETE FROM entity WHERE namespace = :namespace;
 
 -- name: delete_all_mentions
 DELETE FROM mention WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace);

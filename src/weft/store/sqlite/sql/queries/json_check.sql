@@ -1,8 +1,5 @@
 -- Check and reset of JSON columns, and of the labels derived from them.
 
--- name: all_headings_and_terms
-SELECT document, number, heading, unpack_terms(terms, text) FROM chunk WHERE namespace = :namespace ORDER BY document, ordinal;
-
 -- name: set_terms
 UPDATE chunk SET terms = pack_terms(:terms, text), length = :length WHERE namespace = :namespace AND number = :number;
 

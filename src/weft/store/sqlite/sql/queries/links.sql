@@ -103,11 +103,6 @@ WHERE t.namespace = :namespace AND t.key >= '!' AND t.key < '"' AND d.namespace 
     AND NOT EXISTS (SELECT 1 FROM stated_relation AS r WHERE r.chunk = c.chunk AND r.origin = '@' || t.key)
 ORDER BY d.source, k.ordinal, t.key;
 
--- name: source_limits
--- The first and the last source of a namespace.
-SELECT (SELECT min(source) FROM document WHERE namespace = :namespace),
-    (SELECT max(source) FROM document WHERE namespace = :namespace);
-
 -- name: broken_links
 -- Links of documents without a resolved relation, in the order of the text.
 SELECT d.source, k.number, k.start_line, t.key
