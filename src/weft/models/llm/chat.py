@@ -212,7 +212,9 @@ def _make_reply(answer: object, text: str, names: tuple[str, str], *, question: 
     """Return the reply with the tokens that the server counted, or estimates if it sent none."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counted = [usage.get(name) if isinstance(usage, dict) else None for name in names]
-    guessed = (guess_model_tokens(question), guess_model_tokens(text))
-    tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(counted, guessed, strict=True)]
+    tokens = [
+        count if type(count) is int and count >= 0 else guess_model_tokens(of)
+        for count, of in zip(counted, (question, text), strict=True)
+    ]
     is_guessed = tokens != counted
     return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut, is_guessed=is_guessed)

@@ -80,6 +80,7 @@ class LlmExtractor:
         self._replies = replies
         self._account = account
         self._options = options
+        self._system_tokens = guess_model_tokens(prompt.system) + options.overhead
         self._record = record
         self._stop = stop or Event()
         self._clock = clock
@@ -257,7 +258,7 @@ class LlmExtractor:
         return reply
 
     def _guess(self, question: str) -> int:
-        return guess_model_tokens(self._prompt.system + question) + self._options.overhead
+        return self._system_tokens + guess_model_tokens(question)
 
     def _read(self, reply: ChatReply) -> dict[str, Any]:
         value, form = read_json(reply.text)

@@ -57,7 +57,7 @@ class PassageRequests:
         self._prompt = PassagePrompt(self.VERSION)
         self._budget = budget
         self._account = account
-        self._overhead = overhead
+        self._system_tokens = guess_model_tokens(self._prompt.system) + overhead
         self._record = record
         self._run = uuid.uuid4().hex
         self._record_lock = threading.Lock()
@@ -79,7 +79,7 @@ class PassageRequests:
     def _request(self, user: str, *, on_end: Callable[[], None] = lambda: None) -> Iterator[PassageRequest]:
         """Reserve the tokens of a request, and count those of its reply. Raises `ModelUnavailable` at a limit."""
         start = time.perf_counter()
-        tokens_in = guess_model_tokens(self._prompt.system + user) + self._overhead
+        tokens_in = self._system_tokens + guess_model_tokens(user)
         tokens = {"tokens_in": tokens_in, "tokens_out": self.MAX_REPLY_TOKENS}
         if not self._budget.reserve(**tokens):
             self._account.note("bound reached")
