@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from weft.graph.entity_resolution import KIND_RANKS, vote
@@ -26,6 +27,8 @@ COLUMNS = (
     "about", "alias_of", "reason", "extractor",
 )  # fmt: skip
 """Columns of a candidate, in the order in which `write_new_candidate` takes them."""
+
+_BY_KEY = itemgetter(*map(COLUMNS.index, ("chunk", "key", "place")))
 
 _KIND_COLUMNS = {kind: (number, vote(kind), KIND_RANKS[kind]) for number, kind in enumerate(KINDS)}
 
@@ -86,5 +89,5 @@ def write_candidates(db: Session, namespace: Namespace, rows: Sequence[Candidate
             item.alias_of, item.reason, item.extractor,
         )  # fmt: skip
         (new if is_new else other).append(values)
-    db.run_many("write_new_candidate", new)
+    db.run_many("write_new_candidate", sorted(new, key=_BY_KEY))  # in the order of the table, whose pages are then full
     db.run_many("write_candidate", [dict(zip(COLUMNS, row, strict=True)) for row in other])

@@ -141,7 +141,7 @@ CREATE TABLE candidate (
 CREATE INDEX candidate_strong ON candidate (key, alias_of, code) WHERE vote = 2;
 CREATE INDEX candidate_by_rank ON candidate (key, rank, name);
 CREATE INDEX candidate_with_type ON candidate (key, rank, type) WHERE type <> '';
-CREATE INDEX candidate_with_description ON candidate (key, rank, description) WHERE description > '';
+CREATE INDEX candidate_with_description ON candidate (key, rank, substr(description, 1, 48)) WHERE description > '';
 CREATE INDEX candidate_alias ON candidate (key, alias_of, reason) WHERE alias_of <> '';
 CREATE INDEX candidate_of_import ON candidate (namespace, origin) WHERE origin <> '';
 CREATE INDEX candidate_by_extractor ON candidate (key, extractor) WHERE extractor <> '';

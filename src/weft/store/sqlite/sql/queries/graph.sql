@@ -253,7 +253,7 @@ WHERE e.namespace = :namespace AND e.hash IN (SELECT unhex(substr(value, 2)) FRO
 
 -- name: entity_cards
 -- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
--- wrote any, the others are returned too, for merging.
+-- wrote any, the others are returned too, for merging. Of descriptions with the same 48 characters, 64 are compared.
 SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
@@ -262,12 +262,16 @@ SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
     ),
     coalesce((SELECT type FROM candidate
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
-    coalesce((SELECT description FROM candidate
-        WHERE key = h.number AND description > '' ORDER BY rank, description LIMIT 1), ''),
+    coalesce((SELECT description FROM (
+        SELECT rank, description FROM candidate WHERE key = h.number AND description > ''
+        ORDER BY rank, substr(description, 1, 48) LIMIT 64
+    ) ORDER BY rank, description LIMIT 1), ''),
     CASE WHEN EXISTS (SELECT 1 FROM candidate WHERE key = h.number AND extractor <> '') THEN (
         SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
-            SELECT rank, description, extractor FROM candidate
-            WHERE key = h.number AND description > ''
+            SELECT rank, description, extractor FROM (
+                SELECT rank, description, extractor FROM candidate WHERE key = h.number AND description > ''
+                ORDER BY rank, substr(description, 1, 48) LIMIT 64
+            )
             ORDER BY rank, description
             LIMIT :limit
         ) AS d
