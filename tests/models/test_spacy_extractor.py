@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -117,7 +116,7 @@ def test_a_named_entity_is_a_phrase_with_a_type(read: Read, label: str, type: st
     (found,) = read([plain("They saw Velmora there", f"Velmora={label}")])
 
     (candidate,) = found.candidates
-    assert replace(candidate, extractor="") == Candidate(key="velmora", name="Velmora", kind="phrase", type=type)
+    assert candidate._replace(extractor="") == Candidate(key="velmora", name="Velmora", kind="phrase", type=type)
     assert candidate.extractor.startswith("spacy-en_")
 
 
@@ -159,7 +158,7 @@ def test_a_phrase_without_a_type_gets_one(read: Read) -> None:
     (found,) = read([plain("near Velmora", "Velmora=GPE")], inner=[said(named("Velmora"))])
 
     (candidate,) = found.candidates
-    assert replace(candidate, extractor="") == named("Velmora", type="place")
+    assert candidate._replace(extractor="") == named("Velmora", type="place")
     assert candidate.extractor.startswith("+spacy-en_")
 
 
@@ -170,7 +169,7 @@ def test_what_the_inner_extractor_knows_better_keeps_its_type(read: Read, known:
 
     first, second = read([sentence], [sentence], inner=[said(), said(known)])
 
-    assert [replace(candidate, extractor="") for candidate in first.candidates] == [named("Velmora")]
+    assert [candidate._replace(extractor="") for candidate in first.candidates] == [named("Velmora")]
     assert second == said(known)
 
 

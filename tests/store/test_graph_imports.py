@@ -59,7 +59,7 @@ def test_names_and_relations_know_who_read_them(store):
         StatedRelation(source="rome", target="oslo", type="near", weight=5.0, extractor="+m1"),
     ]
     both = Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))
-    again = Extraction(candidates=(), stated_relations=(replace(stated_relations[0], weight=2.0, extractor="m2"),))
+    again = Extraction(candidates=(), stated_relations=(stated_relations[0]._replace(weight=2.0, extractor="m2"),))
     first, second = batch.chunks
     store.write(replace(batch, chunks=(replace(first, extraction=both), replace(second, extraction=again))))
     found = store.graph.find_entities(["paris", "rome", "oslo"])

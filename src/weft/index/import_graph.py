@@ -111,9 +111,8 @@ class _Statements:
         )
         old = self.candidates.get((key, name))
         if old is not None:
-            same = old if old.alias_of == alias_of else replace(old, alias_of="", reason="")
-            new = replace(
-                same,
+            same = old if old.alias_of == alias_of else old._replace(alias_of="", reason="")
+            new = same._replace(
                 type=old.type or type,
                 description=old.description or description,
                 about=old.about or new.about,

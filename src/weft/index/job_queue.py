@@ -123,8 +123,8 @@ def read_payload(payload: str, *, source: str) -> Document:
         values["links"] = tuple(PageLink(*item) for item in values.get("links", ()))
         values["turns"] = tuple(Turn(*item) for item in values.get("turns", ()))
         extraction = Extraction(
-            candidates=tuple(Candidate(**item) for item in given["candidates"]),
-            stated_relations=tuple(StatedRelation(**item) for item in given["stated_relations"]),
+            candidates=tuple(Candidate(*item) for item in given["candidates"]),
+            stated_relations=tuple(StatedRelation(*item) for item in given["stated_relations"]),
         )
         return Document(**values, given=extraction)
     except (ValueError, TypeError, KeyError) as error:

@@ -56,9 +56,9 @@ def _replace_title(extraction: Extraction, *, names: set[str], subject: str) -> 
     def resolve(key: str) -> str:
         return subject if key in names else key
 
-    candidates = (replace(item, alias_of=resolve(item.alias_of)) for item in extraction.candidates)
+    candidates = (item._replace(alias_of=resolve(item.alias_of)) for item in extraction.candidates)
     stated_relations = (
-        replace(stated, source=resolve(stated.source), target=resolve(stated.target))
+        stated._replace(source=resolve(stated.source), target=resolve(stated.target))
         for stated in extraction.stated_relations
     )
     own = names | {subject}

@@ -62,12 +62,12 @@ def mask_extraction(extraction: Extraction) -> Extraction:
     """Return names and relations without secrets. A name that contains one is left out with its relations."""
     hidden = {item.key for item in extraction.candidates if find_secrets(item.name) or find_secrets(item.key)}
     candidates = tuple(
-        replace(item, description=mask_secrets(item.description))
+        item._replace(description=mask_secrets(item.description))
         for item in extraction.candidates
         if item.key not in hidden and item.alias_of not in hidden
     )
     stated_relations = tuple(
-        replace(stated, description=mask_secrets(stated.description))
+        stated._replace(description=mask_secrets(stated.description))
         for stated in extraction.stated_relations
         if stated.source not in hidden and stated.target not in hidden
     )

@@ -27,9 +27,8 @@ EXPORT_REASON = "exported under another name"
 """Reason of the alias of a definition that a package exports by name. Of several targets this one counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A name that a chunk proposes as an entity."""
+class Candidate(NamedTuple):
+    """A name that a chunk proposes as an entity. A tuple, because a chunk has ten."""
 
     key: str
     """Normalised name (`extract.names.name_key`): equal keys are one entity."""
@@ -48,8 +47,7 @@ class Candidate:
     """Name of the extractor; empty for the rules. A leading `+` marks a candidate that the rules found too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedRelation:
+class StatedRelation(NamedTuple):
     """A relation that a chunk states between two names, by their keys."""
 
     source: str

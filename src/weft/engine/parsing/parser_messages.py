@@ -184,8 +184,7 @@ class _Rows(Generic[T]):
         return made
 
 
-_CHUNKS, _CANDIDATES, _STATED_RELATIONS = _Rows(Chunk), _Rows(Candidate), _Rows(StatedRelation)
-_FACTS, _INFOS, _SKIPPED = _Rows(Fact), _Rows(DocumentInfo), _Rows(Skipped)
+_CHUNKS, _FACTS, _INFOS, _SKIPPED = _Rows(Chunk), _Rows(Fact), _Rows(DocumentInfo), _Rows(Skipped)
 
 
 def skipped_message(item: Skipped) -> Message:
@@ -227,8 +226,8 @@ def _chunk_rows(prepared: Prepared) -> list[Message]:
         [
             row,
             terms,
-            _CANDIDATES.to_rows(extraction.candidates),
-            _STATED_RELATIONS.to_rows(extraction.stated_relations),
+            extraction.candidates,
+            extraction.stated_relations,
             found,
             entity_texts.get(chunk.id, []),
         ]
@@ -259,8 +258,8 @@ class PreparedReader:
             self._terms.append(Counter(terms))
             self._extractions.append(
                 Extraction(
-                    candidates=tuple(_CANDIDATES.from_rows(candidates)),
-                    stated_relations=tuple(_STATED_RELATIONS.from_rows(stated_relations)),
+                    candidates=tuple(starmap(Candidate, candidates)),
+                    stated_relations=tuple(starmap(StatedRelation, stated_relations)),
                 )
             )
             self._mentions.append(tuple(starmap(StatedMention, mentions)))

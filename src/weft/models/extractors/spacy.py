@@ -19,7 +19,7 @@ import importlib.util
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
@@ -327,7 +327,7 @@ def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
 def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *, by: str) -> Extraction:
     """Return an extraction merged with a reading. `types` contains only keys without a type in the extraction."""
     candidates = [
-        replace(candidate, type=types[candidate.key], extractor=f"+{by}") if candidate.key in types else candidate
+        candidate._replace(type=types[candidate.key], extractor=f"+{by}") if candidate.key in types else candidate
         for candidate in extraction.candidates
     ]
     # a heading does not count as a candidate, so its name is proposed as well; any other kind outranks a phrase
@@ -345,5 +345,5 @@ def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *,
         triple = (stated.source, stated.target, stated.type)
         if stated.source in known and stated.target in known and triple not in taken:
             taken.add(triple)
-            stated_relations.append(replace(stated, extractor=by))
+            stated_relations.append(stated._replace(extractor=by))
     return Extraction(candidates=tuple(candidates), stated_relations=tuple(stated_relations))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from weft.extract.names import MAX_NAME_CHARACTERS, candidate_keys, name_key, predicate_key, words
@@ -148,7 +148,7 @@ def join_reply(
         triple = (stated.source, stated.target, stated.type)
         known = stated_relations.get(triple)
         heavier = known if known and known.weight >= stated.weight else stated
-        stated_relations[triple] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
+        stated_relations[triple] = heavier._replace(extractor=f"+{by}" if known and known.extractor != by else by)
     facts = [
         GivenFact(
             subject=found[key].name, predicate=item["predicate"], value=item["value"], confidence=item["confidence"]
@@ -185,7 +185,7 @@ def _filled(candidate: Candidate, found: Candidate | None) -> Candidate:
     if found is None or candidate.alias_of or candidate.kind not in STRONG_KINDS:
         return candidate
     type, description = candidate.type or found.type, candidate.description or found.description
-    return replace(candidate, type=type, description=description, extractor=f"+{found.extractor}")
+    return candidate._replace(type=type, description=description, extractor=f"+{found.extractor}")
 
 
 def _make_name_test(text: str) -> Callable[[str], bool]:

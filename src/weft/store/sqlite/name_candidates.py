@@ -72,21 +72,21 @@ def write_candidates(db: Session, namespace: Namespace, rows: Sequence[Candidate
     new: list[tuple[Any, ...]] = []
     other: list[tuple[Any, ...]] = []
     for chunk, document, origin, is_new, item in rows:  # hot loop: a chunk has ten
-        key, spelling = numbers[item.key]
-        code, votes, rank = _KIND_COLUMNS[item.kind]
-        place, description = 0, item.description
+        proposed, name, kind, type, description, about, alias_of, reason, extractor = item
+        key, spelling = numbers[proposed]
+        code, votes, rank = _KIND_COLUMNS[kind]
+        place, stored = 0, description
         if is_new:  # equal candidates share a place
             used = places[chunk, key]
-            place = used.setdefault((item.kind, item.name), len(used))
-            if description and not origin and item.kind in ("title", "definition"):
-                if item.kind == "title":
+            place = used.setdefault((kind, name), len(used))
+            if description and not origin and kind in ("title", "definition"):
+                if kind == "title":
                     titles.setdefault((chunk, key, description), place)
                 else:
-                    description = titles.get((chunk, key, description), description)  # type: ignore[assignment]
-        name = None if item.name == spelling else item.name
+                    stored = titles.get((chunk, key, description), description)  # type: ignore[assignment]
         values = (
-            chunk, place, namespace, document, origin, key, name, code, votes, rank, item.type, description, item.about,
-            item.alias_of, item.reason, item.extractor,
+            chunk, place, namespace, document, origin, key, None if name == spelling else name, code, votes, rank, type,
+            stored, about, alias_of, reason, extractor,
         )  # fmt: skip
         (new if is_new else other).append(values)
     db.run_many("write_new_candidate", sorted(new, key=_BY_KEY))  # in the order of the table, whose pages are then full
