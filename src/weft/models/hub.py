@@ -1,18 +1,22 @@
-"""Shared parts of the model hub adapters: known models, model cards, normalisation of vectors."""
+"""Shared parts of the model hub adapters: loading, known models, model cards, normalisation of vectors."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, ClassVar
 
 import numpy as np
 
-from weft.errors import BadModelOutput, ModelUnavailable
+from weft.errors import BadModelOutput, MissingExtra, ModelUnavailable
 from weft.models.base import TextKind
+from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
 
 ANOTHER_EMBEDDER_HINT = "set models.embedder to another model"
@@ -120,9 +124,49 @@ def check_no_folder(name: str, *, library: str) -> None:
         )
 
 
-def load_error(model: HubModel, *, library: str, error: Exception) -> ModelUnavailable:
-    """Return the error for a model that the library cannot load."""
-    return ModelUnavailable(
-        f"{library} cannot load {model.id!r}: {str(error)[:300]}",
-        hint="correct the name of the model, connect to the model hub, or use a `local/` model",
-    )
+class HubAdapter(ABC):
+    """A model behind a library, loaded on first use. A subclass opens the model."""
+
+    library: ClassVar[str]
+    """Name of the library, as in the settings, and of its extra."""
+
+    def __init__(self, model: HubModel, *, memory: LoadedModels | None = None) -> None:
+        """Raises `MissingExtra` if the library is not installed."""
+        if importlib.util.find_spec(self.library.replace("-", "_")) is None:
+            raise MissingExtra(self.library, extra=self.library)
+        self._hub_model = model
+        self._memory = memory
+        self._lock = Lock()
+        self._loaded: Any = None
+
+    @abstractmethod
+    def _open(self, model: HubModel) -> Any:
+        """Return the model of the library."""
+
+    @property
+    def name(self) -> str:
+        """Name in the settings: `fastembed/Xenova/ms-marco-MiniLM-L-6-v2`."""
+        return f"{self.library}/{self._hub_model.id}"
+
+    def load(self) -> None:
+        """Load the model now. Raises `ModelUnavailable`."""
+        self._load()
+
+    def unload(self) -> None:
+        """Release the weights; the next call loads them again."""
+        self._loaded = None
+
+    def _load(self) -> Any:
+        with self._lock:
+            loaded = self._loaded
+            if loaded is None:
+                try:
+                    loaded = self._loaded = self._open(self._hub_model)
+                except (ValueError, OSError, RuntimeError) as error:
+                    raise ModelUnavailable(
+                        f"{self.library} cannot load {self._hub_model.id!r}: {str(error)[:300]}",
+                        hint="correct the name of the model, connect to the model hub, or use a `local/` model",
+                    ) from error
+        if self._memory is not None:
+            self._memory.use(self)
+        return loaded

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from weft.errors import MissingExtra
 from weft.models.base import TextKind
 from weft.models.embedders.hub_embedder import HubEmbedder
 from weft.models.hub import HubModel
 from weft.models.loaded_models import LoadedModels
-
-LIBRARY = "fastembed"
 
 
 class FastembedEmbedder(HubEmbedder):
@@ -24,7 +20,7 @@ class FastembedEmbedder(HubEmbedder):
     padding costs more time than a batch saves.
     """
 
-    library = LIBRARY
+    library = "fastembed"
 
     def __init__(
         self,
@@ -34,8 +30,6 @@ class FastembedEmbedder(HubEmbedder):
         threads: int | None = None,
         memory: LoadedModels | None = None,
     ) -> None:
-        if importlib.util.find_spec(LIBRARY) is None:
-            raise MissingExtra(LIBRARY, extra=LIBRARY)
         super().__init__(model, memory=memory)
         self._cache_dir = cache_dir
         self._threads = threads

@@ -1,36 +1,25 @@
-"""Base of the embedders behind a library with models of a hub: the card, and a model that is loaded once."""
+"""Base of the embedders behind a library with models of a hub: the card, and vectors of unit length."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from weft.models.base import TextKind, replace_surrogates
-from weft.models.hub import HubModel, find_hub_model, load_error, make_card, unit_rows
+from weft.models.hub import HubAdapter, find_hub_model, make_card, unit_rows
 from weft.models.loaded_models import LoadedModels
 from weft.records import ModelCard, Vectors
 
 
-class HubEmbedder(ABC):
+class HubEmbedder(HubAdapter):
     """An embedder behind a library. A subclass opens the model and encodes texts."""
 
-    library: ClassVar[str]
-    """Name of the library, as in the settings."""
-
     def __init__(self, model: str, *, memory: LoadedModels | None) -> None:
-        self._hub_model = find_hub_model(model)
+        super().__init__(find_hub_model(model), memory=memory)
         self._dimension = self._hub_model.dimension
-        self._memory = memory
-        self._lock = Lock()
-        self._loaded: Any = None
-
-    @abstractmethod
-    def _open(self, model: HubModel) -> Any:
-        """Return the model of the library."""
 
     @abstractmethod
     def _encode(self, model: Any, texts: list[str], *, kind: TextKind) -> Iterable[Any]:
@@ -49,23 +38,3 @@ class HubEmbedder(ABC):
         vectors = unit_rows(rows, count=len(texts), dimension=self._dimension)
         self._dimension = vectors.shape[1]
         return vectors
-
-    def load(self) -> None:
-        """Load the model now. Raises `ModelUnavailable`."""
-        self._load()
-
-    def unload(self) -> None:
-        """Release the weights; the next call loads them again."""
-        self._loaded = None
-
-    def _load(self) -> Any:
-        with self._lock:
-            loaded = self._loaded
-            if loaded is None:
-                try:
-                    loaded = self._loaded = self._open(self._hub_model)
-                except (ValueError, OSError, RuntimeError) as error:
-                    raise load_error(self._hub_model, library=self.library, error=error) from error
-        if self._memory is not None:
-            self._memory.use(self)
-        return loaded

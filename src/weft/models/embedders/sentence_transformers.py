@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable
 from typing import Any
 
-from weft.errors import MissingExtra
 from weft.models.base import TextKind
 from weft.models.embedders.hub_embedder import HubEmbedder
 from weft.models.hub import HubModel, check_no_folder
 from weft.models.loaded_models import LoadedModels
-
-LIBRARY = "sentence-transformers"
 
 
 class SentenceTransformersEmbedder(HubEmbedder):
@@ -23,18 +19,16 @@ class SentenceTransformersEmbedder(HubEmbedder):
     only by rounding, about 1e-6.
     """
 
-    library = LIBRARY
+    library = "sentence-transformers"
 
     def __init__(self, model: str, *, device: str | None = None, memory: LoadedModels | None = None) -> None:
-        if importlib.util.find_spec("sentence_transformers") is None:
-            raise MissingExtra(LIBRARY, extra=LIBRARY)
         super().__init__(model, memory=memory)
         self._device = device
 
     def _open(self, model: HubModel) -> Any:
         import sentence_transformers
 
-        check_no_folder(model.id, library=LIBRARY)
+        check_no_folder(model.id, library=self.library)
         return sentence_transformers.SentenceTransformer(model.id, device=self._device)
 
     def _encode(self, model: Any, texts: list[str], *, kind: TextKind) -> Iterable[Any]:

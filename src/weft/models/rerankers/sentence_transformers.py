@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from weft.errors import BadModelOutput, MissingExtra
+from weft.errors import BadModelOutput
 from weft.models.base import replace_surrogates
-from weft.models.hub import HubModel, check_no_folder, load_error
-
-LIBRARY = "sentence-transformers"
+from weft.models.hub import HubAdapter, HubModel, check_no_folder
 
 
-class SentenceTransformersReranker:
+class SentenceTransformersReranker(HubAdapter):
     """A cross-encoder behind sentence-transformers. Depending on the model, scores are logits or between 0 and 1."""
 
-    def __init__(self, model: str, *, device: str | None = None) -> None:
-        if importlib.util.find_spec("sentence_transformers") is None:
-            raise MissingExtra(LIBRARY, extra=LIBRARY)
-        self._model = model
-        self._device = device
-        self._lock = Lock()
-        self._loaded: Any = None
+    library = "sentence-transformers"
 
-    @property
-    def name(self) -> str:
-        """Name in the settings: `sentence-transformers/cross-encoder/ms-marco-MiniLM-L6-v2`."""
-        return f"{LIBRARY}/{self._model}"
+    def __init__(self, model: str, *, device: str | None = None) -> None:
+        super().__init__(HubModel(id=model))
+        self._device = device
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for a model with several labels."""
@@ -43,14 +32,8 @@ class SentenceTransformersReranker:
             raise BadModelOutput(f"{self.name} returned scores of shape {scores.shape}", hint=hint)
         return [float(score) for score in scores]
 
-    def _load(self) -> Any:
-        with self._lock:
-            if self._loaded is None:
-                import sentence_transformers
+    def _open(self, model: HubModel) -> Any:
+        import sentence_transformers
 
-                check_no_folder(self._model, library=LIBRARY)
-                try:
-                    self._loaded = sentence_transformers.CrossEncoder(self._model, device=self._device)
-                except (ValueError, OSError, RuntimeError) as error:
-                    raise load_error(HubModel(id=self._model), library=LIBRARY, error=error) from error
-            return self._loaded
+        check_no_folder(model.id, library=self.library)
+        return sentence_transformers.CrossEncoder(model.id, device=self._device)
