@@ -22,7 +22,7 @@ class Part(Protocol):
     """One kind of stored content. Derived data, such as the graph, is excluded."""
 
     what: str
-    is_counted: bool
+    is_counted: bool = False
     """True if the progress bar counts its items."""
 
     def pages(self, store: Store) -> Iterator[list[str]]:
@@ -41,10 +41,11 @@ class Part(Protocol):
         """Delete these items; return their number."""
 
     def name(self, store: Store, id: str) -> str:
-        """Return the display name of an item."""
+        """Return the display name of an item, by default its id."""
+        return id
 
 
-class Documents:
+class Documents(Part):
     """Documents with chunks, terms, vectors and extractions."""
 
     what = "document"
@@ -79,11 +80,10 @@ class Documents:
         return next((document.source for document in store.documents([id])), id)
 
 
-class Imports:
+class Imports(Part):
     """Annotations of imports, by the name of the import, with the vectors of described names."""
 
     what = "import"
-    is_counted = False
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         for origin in store.annotations.origins():
@@ -107,9 +107,6 @@ class Imports:
             store.annotations.write(origin, {})
         return len(ids)
 
-    def name(self, store: Store, id: str) -> str:
-        return id
-
     def _texts(self, store: Store, origin: str) -> Iterator[str]:
         extractions = store.annotations.read(origin)
         for page in _slices(sorted(extractions)):
@@ -121,11 +118,10 @@ class Imports:
                     yield _vector_text(vectors.get((id, key)))
 
 
-class Edits:
+class Edits(Part):
     """Edits of entities: merges, aliases, renames."""
 
     what = "edit"
-    is_counted = False
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         yield from _slices([json.dumps(edit) for edit in sorted(store.graph.edits())])
@@ -151,7 +147,7 @@ class Edits:
             store.graph.write_edit(cast(EditKind, kind), key, value, undo=undo)
 
 
-class Facts:
+class Facts(Part):
     """Facts with history, accesses and source documents."""
 
     what = "fact"
@@ -196,9 +192,6 @@ class Facts:
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         return store.facts.forget(ids)
 
-    def name(self, store: Store, id: str) -> str:
-        return id
-
     def _with_references(self, source: Store, target: Store, ids: Sequence[str]) -> list[Fact]:
         """Return facts, and the facts that they refer to and the target does not have yet."""
         facts = {fact.id: fact for fact in source.facts.facts(ids)}
@@ -213,7 +206,7 @@ class Facts:
         return list(facts.values())
 
 
-class FactEntities:
+class FactEntities(Part):
     """The entities of facts, with their vectors."""
 
     what = "entity"
@@ -241,15 +234,11 @@ class FactEntities:
         store.facts.forget([], entities=ids)
         return len(ids)
 
-    def name(self, store: Store, id: str) -> str:
-        return id
 
-
-class Calibrations:
+class Calibrations(Part):
     """The fitted calibration of the confidence."""
 
     what = "calibration"
-    is_counted = False
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         if store.calibration() is not None:
@@ -269,15 +258,11 @@ class Calibrations:
         store.write_calibration(None)
         return 1
 
-    def name(self, store: Store, id: str) -> str:
-        return id
 
-
-class Spending:
+class Spending(Part):
     """Costs of language models, run by run."""
 
     what = "receipt"
-    is_counted = False
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         yield from _slices([run.id for run in store.spending.runs()])
@@ -293,9 +278,6 @@ class Spending:
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         return store.spending.forget(ids)
-
-    def name(self, store: Store, id: str) -> str:
-        return id
 
 
 PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations(), Spending())
