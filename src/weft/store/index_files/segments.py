@@ -79,8 +79,6 @@ class Segment:
     """Number of written rows, including rows deleted since."""
     ends: Mapping[str, int]
     """CRC-32 of some rows, by number."""
-    dead: Sequence[int] = ()
-    """Numbers of rows that have changed since, in an index of a server; none beside a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +90,6 @@ class Manifest:
     generation: int
     """Generation of the namespace after the build; a reader with an older snapshot may see rows not in the index."""
     segments: tuple[Segment, ...] = ()
-    stamp: int = 0
-    """Stamp of the namespace on a server at that generation; 0 beside a file."""
 
     @property
     def high(self) -> int:

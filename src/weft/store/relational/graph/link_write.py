@@ -87,11 +87,6 @@ class LinkChanges:
         if not is_new or any(is_link_key(stated.target) for stated in extraction.stated_relations):
             self._chunks[chunk] = None
 
-    def add(self, keys: Iterable[str], *, chunks: Iterable[int]) -> None:
-        """Collect the keys of pages, and the chunks with links, of transactions that deferred the graph."""
-        self._after |= {key for key in keys if is_page_key(key)}
-        self._chunks |= dict.fromkeys(chunks)
-
     def remove(self, chunk: int) -> None:
         """Forget a chunk that is about to be deleted."""
         self._chunks.pop(chunk, None)
