@@ -76,22 +76,6 @@ ONLY_SQLITE = {
     "terms_of_chunks": "read indexes beside the file",
     "vectors_at": "read indexes beside the file",
     "vectors_between": "read indexes beside the file",
-    "delete_lost_stated_relation": "PostgreSQL always enforces its foreign keys",
-    "delete_lost_chunk_terms": "the same",
-    "delete_lost_chunk_vector": "the same",
-    "delete_lost_entity_vector": "the same",
-    "delete_lost_fact": "the same",
-    "delete_lost_fact_entity": "the same",
-    "delete_lost_fact_event": "the same",
-    "delete_lost_fact_origin": "the same",
-    "delete_lost_fact_text_vector": "the same",
-    "delete_lost_fact_vector": "the same",
-    "delete_lost_fact_word": "the same",
-    "delete_lost_label": "the same",
-    "delete_lost_mention": "the same",
-    "delete_lost_candidate": "the same",
-    "delete_lost_relation": "the same",
-    "delete_lost_term": "the same",
 }
 
 

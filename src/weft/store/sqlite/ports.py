@@ -217,8 +217,7 @@ class SqliteNames(Names):
 class SqliteIntegrity(Integrity):
     """Checks of the file by SQLite itself."""
 
-    def __init__(self, session: Session, db: apsw.Connection) -> None:
-        self._session = session
+    def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
     def damage(self) -> list[Problem]:
@@ -229,7 +228,14 @@ class SqliteIntegrity(Integrity):
         return sum(1 for _ in self._db.execute(f"PRAGMA foreign_key_check ({table})"))
 
     def drop_orphans(self, table: str) -> None:
-        self._session.run(f"delete_lost_{table}")
+        for _, _, parent, column, key, *_ in self._db.execute(f"PRAGMA foreign_key_list ({table})").fetchall():
+            present = f"SELECT {_quoted(key)} FROM {_quoted(parent)}"  # noqa: S608 - a stranger may have named them
+            self._db.execute(f"DELETE FROM {table} WHERE {_quoted(column)} NOT IN ({present})")  # noqa: S608
+
+
+def _quoted(name: object) -> str:
+    """Return a name of the schema for a statement."""
+    return '"' + str(name).replace('"', '""') + '"'
 
 
 def has_written(db: apsw.Connection) -> bool:

@@ -41,7 +41,7 @@ class SqliteSession:
         self.vectors: Vectors = SqliteVectors(self, db, indexes, reads=reads)
         self.keywords: Keywords = SqliteKeywords(self, db, indexes, reads=reads)
         self.names: Names = SqliteNames(self)
-        self.integrity: Integrity = SqliteIntegrity(self, db)
+        self.integrity: Integrity = SqliteIntegrity(db)
         self.chunk_ids = ChunkIds(self, reads=reads)
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:

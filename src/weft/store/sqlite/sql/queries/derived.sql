@@ -111,10 +111,3 @@ WHERE NOT EXISTS (SELECT 1 FROM chunk_terms AS t WHERE t.number = k.value AND t.
 -- name: terms_of_chunks
 SELECT t.number FROM json_each(:numbers) AS k
 CROSS JOIN chunk_terms AS t ON t.chunk = k.value AND t.namespace = :namespace;
-
--- name: delete_lost_chunk_terms
-DELETE FROM chunk_terms
-WHERE chunk NOT IN (SELECT number FROM chunk) OR namespace NOT IN (SELECT number FROM namespace);
-
--- name: delete_lost_term
-DELETE FROM term WHERE namespace NOT IN (SELECT number FROM namespace);

@@ -174,6 +174,3 @@ WHERE EXISTS (
     WHERE m.number = chunk_vector.model AND m.namespace = :namespace
         AND length(chunk_vector.vector) <> 2 * m.dimension
 );
-
--- name: delete_lost_chunk_vector
-DELETE FROM chunk_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);

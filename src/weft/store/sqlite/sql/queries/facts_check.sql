@@ -12,30 +12,9 @@ LEFT JOIN fact_entity AS e ON e.namespace = m.namespace AND e.key = v.key
 WHERE m.namespace = :namespace
 ORDER BY v.model, v.key;
 
--- name: delete_lost_fact_vector
-DELETE FROM fact_vector WHERE model NOT IN (SELECT number FROM model);
-
--- name: delete_lost_fact
-DELETE FROM fact WHERE namespace NOT IN (SELECT number FROM namespace);
-
--- name: delete_lost_fact_event
-DELETE FROM fact_event WHERE namespace NOT IN (SELECT number FROM namespace);
-
--- name: delete_lost_fact_entity
-DELETE FROM fact_entity WHERE namespace NOT IN (SELECT number FROM namespace);
-
--- name: delete_lost_fact_word
-DELETE FROM fact_word WHERE namespace NOT IN (SELECT number FROM namespace);
-
--- name: delete_lost_fact_origin
-DELETE FROM fact_origin WHERE namespace NOT IN (SELECT number FROM namespace);
-
 -- name: fact_text_vectors_of
 SELECT v.model, f.id, v.sketch, v.vector, m.dimension, f.namespace = m.namespace
 FROM fact_text_vector AS v JOIN model AS m ON m.number = v.model
 JOIN fact AS f ON f.number = v.fact
 WHERE m.namespace = :namespace
 ORDER BY v.model, f.id;
-
--- name: delete_lost_fact_text_vector
-DELETE FROM fact_text_vector WHERE model NOT IN (SELECT number FROM model) OR fact NOT IN (SELECT number FROM fact);

@@ -89,19 +89,3 @@ WHERE EXISTS (
         )
     )
 );
-
--- name: delete_lost_mention
--- This and the next statements: orphaned rows, which foreign keys would have deleted.
-DELETE FROM mention WHERE key NOT IN (SELECT number FROM name) OR chunk NOT IN (SELECT number FROM chunk);
-
--- name: delete_lost_relation
-DELETE FROM relation WHERE source NOT IN (SELECT number FROM entity) OR target NOT IN (SELECT number FROM entity);
-
--- name: delete_lost_stated_relation
-DELETE FROM stated_relation WHERE chunk NOT IN (SELECT number FROM chunk);
-
--- name: delete_lost_candidate
-DELETE FROM candidate WHERE chunk NOT IN (SELECT number FROM chunk) OR key NOT IN (SELECT number FROM name);
-
--- name: delete_lost_entity_vector
-DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);

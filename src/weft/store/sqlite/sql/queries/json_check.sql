@@ -2,7 +2,3 @@
 
 -- name: set_terms
 UPDATE chunk SET terms = pack_terms(:terms, text), length = :length WHERE namespace = :namespace AND number = :number;
-
--- name: delete_lost_label
-DELETE FROM label
-WHERE document NOT IN (SELECT number FROM document) OR namespace NOT IN (SELECT number FROM namespace);
