@@ -133,12 +133,6 @@ class StoreReader(Protocol):
     def calibration(self) -> Calibration | None:
         """Return the calibration fitted for the active embedder, or None. Cheap: every question reads it."""
 
-    def sample(self, *, limit: int) -> list[Chunk]:
-        """Return at most `limit` chunks by id. Ids are hashes, so the order is independent of the content."""
-
-    def find_unembedded(self, model: str, *, limit: int) -> list[str]:
-        """Return ids of chunks without a vector of this embedder, in id order."""
-
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         """Rank chunks by cosine under the active embedder, best first; ties go to the smaller id."""
 
@@ -157,9 +151,6 @@ class StoreReader(Protocol):
 
         If `search_keyword` follows for some of these terms, nothing is read again.
         """
-
-    def content_hashes(self) -> list[tuple[str, str, str]]:
-        """Return the id, the source and the content hash of every document, in any order."""
 
     def find_chunks_with_terms(self, wanted: Sequence[Sequence[str]], *, limit: int) -> list[list[str] | None]:
         """
@@ -232,6 +223,15 @@ class Store(StoreReader, StoreWriter, Protocol):
     @property
     def spending(self) -> Spending:
         """Costs of language models."""
+
+    def content_hashes(self) -> list[tuple[str, str, str]]:
+        """Return the id, the source and the content hash of every document, in any order."""
+
+    def sample(self, *, limit: int) -> list[Chunk]:
+        """Return at most `limit` chunks by id. Ids are hashes, so the order is independent of the content."""
+
+    def find_unembedded(self, model: str, *, limit: int) -> list[str]:
+        """Return ids of chunks without a vector of this embedder, in id order."""
 
 
 class Keys(Protocol):

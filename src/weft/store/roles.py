@@ -147,27 +147,8 @@ class GraphReader(Protocol):
     def count(self) -> tuple[int, int]:
         """Return the number of entities and of relations."""
 
-    def census(self) -> Census:
-        """Return the number of entities and of stated relations of each type, estimated in a large namespace."""
-
     def size(self) -> int:
         """Return the number of chunks of the namespace. Cheap."""
-
-    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
-        """Return the texts to embed of names without a vector of this embedder, by chunk id and key."""
-
-    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
-        """Return the vectors of the names described in these chunks under the active embedder, by chunk id and key."""
-
-    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
-        """
-        Return the number of links of these documents, or of all, that lead to no document.
-
-        A relative link out of the innermost folder of all documents does not count.
-        """
-
-    def broken_links(self) -> list[BrokenLink]:
-        """Return the links that lead to no document, by source and line."""
 
     def edits(self) -> list[tuple[str, str, str]]:
         """Return the user's edits of entities: (kind, key, value)."""
@@ -184,7 +165,26 @@ class GraphWriter(Protocol):
 
 
 class Graph(GraphReader, GraphWriter, Protocol):
-    """Entities, mentions and relations of one namespace."""
+    """Entities, mentions and relations of one namespace, and what its maintenance reads."""
+
+    def census(self) -> Census:
+        """Return the number of entities and of stated relations of each type, estimated in a large namespace."""
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
+        """Return the texts to embed of names without a vector of this embedder, by chunk id and key."""
+
+    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
+        """Return the vectors of the names described in these chunks under the active embedder, by chunk id and key."""
+
+    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
+        """
+        Return the number of links of these documents, or of all, that lead to no document.
+
+        A relative link out of the innermost folder of all documents does not count.
+        """
+
+    def broken_links(self) -> list[BrokenLink]:
+        """Return the links that lead to no document, by source and line."""
 
 
 # ── annotations ─────────────────────────────────────────────────────────────────────────────────
@@ -294,17 +294,8 @@ class FactReader(Protocol):
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
         """Return the entities closest to a vector under the active embedder, with their cosines; ties by key."""
 
-    def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
-        """Return the texts to embed of entities without a vector of this embedder, by key."""
-
-    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors of entities under the active embedder, by key."""
-
     def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
         """Return the facts valid at a time that are closest to a vector as sentences, with cosines; ties by id."""
-
-    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
-        """Return the sentences of facts of any status without a vector of this embedder, by fact id."""
 
     def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of facts under the active embedder, by fact id; missing vectors are left out."""
@@ -391,7 +382,16 @@ class FactWriter(Protocol):
 
 
 class Facts(FactReader, FactWriter, Protocol):
-    """Facts of one namespace, and their subject and object entities."""
+    """Facts of one namespace, their subject and object entities, and what their maintenance reads."""
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
+        """Return the texts to embed of entities without a vector of this embedder, by key."""
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors of entities under the active embedder, by key."""
+
+    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
+        """Return the sentences of facts of any status without a vector of this embedder, by fact id."""
 
 
 # ── jobs and costs ──────────────────────────────────────────────────────────────────────────────

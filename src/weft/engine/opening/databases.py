@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.config import Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra
-from weft.store.base import Database, StoreReader
+from weft.store.base import Database, Store, StoreReader
 
 if TYPE_CHECKING:
     from weft.store.federated.federated_store import FederatedCache
@@ -34,7 +34,7 @@ def open_database(settings: Settings) -> Database:
     return SqliteDatabase(str(find_path(db) or db))
 
 
-def join_stores(stores: Mapping[str, StoreReader], *, cache: FederatedCache) -> StoreReader:
+def join_stores(stores: Mapping[str, Store], *, cache: FederatedCache) -> StoreReader:
     """Return several namespaces, by label, as one store. A label stands for one namespace as long as `cache` lives."""
     from weft.store.federated.federated_store import FederatedStore
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from weft.extract.links.page_keys import page_key
 from weft.records import IndexedChunk
-from weft.store.base import StoreReader
+from weft.store.base import Store
 from weft.store.federated.members import EntityCount, Hidden, Member
 
 MAX_STATES = 16
@@ -93,7 +93,7 @@ def _digest(source: str, content_hash: str) -> int:
     return hash((source, content_hash))  # equal in one process; equal digests are compared
 
 
-def _measure(store: StoreReader, documents: Mapping[str, tuple[str, int]]) -> Hidden:
+def _measure(store: Store, documents: Mapping[str, tuple[str, int]]) -> Hidden:
     """Return the share of documents in the statistics of a store; `documents` are source and place by id."""
     ids, items = sorted(documents), list[IndexedChunk]()
     for start in range(0, len(ids), MAX_READ_DOCUMENTS):
@@ -113,7 +113,7 @@ def _measure(store: StoreReader, documents: Mapping[str, tuple[str, int]]) -> Hi
     )
 
 
-def _count_mentions(store: StoreReader, chunks: Sequence[str]) -> dict[str, EntityCount]:
+def _count_mentions(store: Store, chunks: Sequence[str]) -> dict[str, EntityCount]:
     counts: dict[str, EntityCount] = defaultdict(EntityCount)
     for start in range(0, len(chunks), MAX_READ_CHUNKS):
         for mention in store.graph.mentions_in(chunks[start : start + MAX_READ_CHUNKS]):

@@ -101,13 +101,6 @@ class FederatedFacts:
                 scores[entity.key] = max(score, scores.get(entity.key, score))
         return self._ranked(scores, order=lambda key: (-scores[key], key), limit=limit)
 
-    def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
-        found = _join(member.store.facts.find_unembedded(model, limit=limit) for member in self._members)
-        return dict(sorted(found.items())[:limit])
-
-    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        return _join(member.store.facts.vectors(keys) for member in self._members)
-
     def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
         found = [
             (member.fact(fact), score)
@@ -117,14 +110,6 @@ class FederatedFacts:
         scores = {fact.id: score for fact, score in reversed(found)}
         ordered = sorted((fact for fact, _ in found), key=lambda fact: (-scores[fact.id], fact.id))
         return [(fact, scores[fact.id]) for fact in _distinct(ordered)[:limit]]
-
-    def find_unembedded_texts(self, model: str, *, limit: int) -> dict[str, str]:
-        found = {
-            member.outer(id): text
-            for member in self._members
-            for id, text in member.store.facts.find_unembedded_texts(model, limit=limit).items()
-        }
-        return dict(sorted(found.items())[:limit])
 
     def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         return {

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from functools import reduce
 from typing import NoReturn
 
 from weft.graph.entity_resolution import EditKind
-from weft.records import BrokenLink, Census, Definition, Entity, Known, Links, Mention, Relation, Vector
+from weft.records import Definition, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.federated.entity_keys import EntityKeys
 from weft.store.federated.federated_passages import FederatedPassages
 from weft.store.federated.foreign_mentions import find_chunks, find_in_chunks
@@ -214,44 +213,8 @@ class FederatedGraph:
         counts = [member.store.graph.count() for member in self._members]
         return sum(entities for entities, _ in counts), sum(relations for _, relations in counts)
 
-    def census(self) -> Census:
-        """Return the sums over the namespaces."""
-        found = [member.store.graph.census() for member in self._members]
-        entities = reduce(Counter.__add__, (Counter(census.entities) for census in found), Counter[str]())
-        relations = reduce(Counter.__add__, (Counter(census.relations) for census in found), Counter[str]())
-        return Census(
-            entities=dict(sorted(entities.items())),
-            relations=dict(sorted(relations.items())),
-            is_estimated=any(census.is_estimated for census in found),
-        )
-
     def size(self) -> int:
         return sum(member.store.graph.size() - len(member.hidden.chunks) for member in self._members)
-
-    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
-        found = {
-            (member.outer(chunk), key): text
-            for member in self._members
-            for (chunk, key), text in member.store.graph.find_unembedded(model, limit=limit).items()
-        }
-        return dict(sorted(found.items())[:limit])
-
-    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
-        return {
-            (member.outer(chunk), key): vector
-            for member in self._members
-            for (chunk, key), vector in member.store.graph.vectors(member.own(chunk_ids)).items()
-        }
-
-    def count_broken_links(self, document_ids: Sequence[str] | None = None) -> int:
-        return sum(
-            member.store.graph.count_broken_links(None if document_ids is None else member.own(document_ids))
-            for member in self._members
-        )
-
-    def broken_links(self) -> list[BrokenLink]:
-        found = [link for member in self._members for link in member.store.graph.broken_links()]
-        return sorted(found, key=lambda link: (link.source, link.line))
 
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted({edit for member in self._members for edit in member.store.graph.edits()})

@@ -23,7 +23,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.base import MIN_COMMON_TERM_CHUNKS, StoreReader
+from weft.store.base import MIN_COMMON_TERM_CHUNKS, Store
 from weft.store.federated.duplicates import Duplicates
 from weft.store.federated.entity_keys import EntityIds, EntityKeys
 from weft.store.federated.federated_facts import FederatedFacts, join_generations
@@ -49,7 +49,7 @@ class FederatedStore:
     links and edits are those of each member, joined by the keys of names. An instance serves one thread.
     """
 
-    def __init__(self, stores: Mapping[str, StoreReader], *, cache: FederatedCache | None = None) -> None:
+    def __init__(self, stores: Mapping[str, Store], *, cache: FederatedCache | None = None) -> None:
         """
         `stores` are by label, which results show; the labels stand for the same namespaces in each use of `cache`.
 
@@ -147,23 +147,6 @@ class FederatedStore:
                 found[document.id] = replace(batch, document=document, chunks=items)
         return [found[id] for id in in_order(document_ids, found)]
 
-    def content_hashes(self) -> list[tuple[str, str, str]]:
-        return [
-            (member.outer(id), source, hash)
-            for member in self._members()
-            for id, source, hash in member.store.content_hashes()
-            if id not in member.hidden.documents
-        ]
-
-    def sample(self, *, limit: int) -> list[Chunk]:
-        found = [
-            member.chunk(chunk)
-            for member in self._members()
-            for chunk in member.store.sample(limit=limit + len(member.hidden.chunks))
-            if chunk.id not in member.hidden.chunks
-        ]
-        return sorted(found, key=attrgetter("id"))[:limit]
-
     # ── models ──────────────────────────────────────────────────────────────────────────────────
 
     def models(self) -> list[StoredModel]:
@@ -184,12 +167,6 @@ class FederatedStore:
         found = [(member.store.calibration(), size) for member, size in sizes if size]
         fitted = [(calibration, size) for calibration, size in found if calibration is not None]
         return mean_calibration(fitted) if fitted and len(fitted) == len(found) else None
-
-    def find_unembedded(self, model: str, *, limit: int) -> list[str]:
-        found = [
-            member.outer(id) for member in self._members() for id in member.store.find_unembedded(model, limit=limit)
-        ]
-        return sorted(found)[:limit]
 
     # ── search ──────────────────────────────────────────────────────────────────────────────────
 
@@ -288,7 +265,7 @@ def _join_methods(methods: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(filter(None, methods)))
 
 
-def _active(store: StoreReader) -> StoredModel | None:
+def _active(store: Store) -> StoredModel | None:
     return next((model for model in store.models() if model.active), None)
 
 

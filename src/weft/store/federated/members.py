@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.errors import InputError
 from weft.records import Chunk, DocumentInfo, Fact, Filter, Vectors
-from weft.store.base import READ_ONLY, READ_ONLY_HINT, StoreReader
+from weft.store.base import READ_ONLY, READ_ONLY_HINT, Store
 
 MARK = "~"
 
@@ -53,7 +53,7 @@ class Hidden:
 class Member:
     """A namespace of a federated store."""
 
-    store: StoreReader
+    store: Store
     label: str
     """Name shown with its passages."""
     mark: str = ""
@@ -93,7 +93,7 @@ class Member:
         return replace(fact, id=self.outer(fact.id), supersedes=fact.supersedes and self.outer(fact.supersedes))
 
 
-def make_members(stores: Mapping[str, StoreReader]) -> tuple[Member, ...]:
+def make_members(stores: Mapping[str, Store]) -> tuple[Member, ...]:
     """Return the members for stores by label, with a mark for each repeated name of a namespace."""
     members: list[Member] = []
     names: set[str] = set()
