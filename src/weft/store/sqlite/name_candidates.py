@@ -38,42 +38,43 @@ class NameNumbers:
 
     def __init__(self, db: Session) -> None:
         self._db = db
-        self._known: dict[tuple[Namespace, str], tuple[int, str | None]] = {}
+        self._numbers: defaultdict[Namespace, dict[str, int]] = defaultdict(dict)
+        self.spellings: dict[int, str | None] = {}
+        """Spellings by number."""
 
-    def find(
-        self, namespace: Namespace, keys: Collection[str] | Mapping[str, str]
-    ) -> dict[str, tuple[int, str | None]]:
-        """Return number and spelling of keys. New keys get a number, and their spelling from a mapping."""
-        missing = [key for key in keys if (namespace, key) not in self._known]
-        if missing:
-            values = {"namespace": namespace, "keys": json.dumps(sorted(missing), ensure_ascii=False)}
-            self._read(namespace, values)
-        if new := sorted(key for key in missing if (namespace, key) not in self._known):
+    def find(self, namespace: Namespace, keys: Collection[str] | Mapping[str, str]) -> Mapping[str, int]:
+        """Return the numbers of keys, among others. New keys get a number, and their spelling from a mapping."""
+        known = self._numbers[namespace]
+        if missing := [key for key in keys if key not in known]:
+            self._read("name_numbers", namespace, sorted(missing))
+        if new := sorted({key for key in missing if key not in known}):
             names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
-            pairs = json.dumps([(key, names[key]) for key in new], ensure_ascii=False)
-            self._db.run("write_names", {"namespace": namespace, "keys": pairs})
-            self._read(namespace, {"namespace": namespace, "keys": json.dumps(new, ensure_ascii=False)})
-        return {key: self._known[namespace, key] for key in keys}
+            self._read("write_names", namespace, [(key, names[key]) for key in new])
+        return known
 
     def forget(self) -> None:
         """Forget all numbers, before unused keys are deleted."""
-        self._known.clear()
+        self._numbers.clear()
+        self.spellings.clear()
 
-    def _read(self, namespace: Namespace, values: Mapping[str, Any]) -> None:
-        for key, number, spelling in self._db.run("name_numbers", values):
-            self._known[namespace, key] = number, spelling
+    def _read(self, statement: str, namespace: Namespace, keys: Sequence[Any]) -> None:
+        values = {"namespace": namespace, "keys": json.dumps(keys, ensure_ascii=False)}
+        known = self._numbers[namespace]
+        for key, number, spelling in self._db.run(statement, values):
+            known[key], self.spellings[number] = number, spelling
 
 
 def write_candidates(db: Session, namespace: Namespace, rows: Sequence[CandidateRow], *, names: NameNumbers) -> None:
     """Number the keys of candidates and write them."""
     numbers = names.find(namespace, {row.item.key: row.item.name for row in rows})
+    spellings = names.spellings
     places: defaultdict[tuple[int, int], dict[tuple[str, str], int]] = defaultdict(dict)
     titles: dict[tuple[int, int, str], int] = {}
     new: list[tuple[Any, ...]] = []
     other: list[tuple[Any, ...]] = []
     for chunk, document, origin, is_new, item in rows:  # hot loop: a chunk has ten
         proposed, name, kind, type, description, about, alias_of, reason, extractor = item
-        key, spelling = numbers[proposed]
+        key = numbers[proposed]
         code, votes, rank = _KIND_COLUMNS[kind]
         place, stored = 0, description
         if is_new:  # equal candidates share a place
@@ -85,8 +86,8 @@ def write_candidates(db: Session, namespace: Namespace, rows: Sequence[Candidate
                 else:
                     stored = titles.get((chunk, key, description), description)  # type: ignore[assignment]
         values = (
-            chunk, place, namespace, document, origin, key, None if name == spelling else name, code, votes, rank, type,
-            stored, about, alias_of, reason, extractor,
+            chunk, place, namespace, document, origin, key, None if name == spellings[key] else name, code, votes, rank,
+            type, stored, about, alias_of, reason, extractor,
         )  # fmt: skip
         (new if is_new else other).append(values)
     db.run_many("write_new_candidate", sorted(new, key=_BY_KEY))  # in the order of the table, whose pages are then full

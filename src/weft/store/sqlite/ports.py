@@ -200,7 +200,7 @@ class SqliteNames(Names):
         self._numbers = NameNumbers(db)
 
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
-        return {key: number for key, (number, _) in self._numbers.find(namespace, keys).items()}
+        return self._numbers.find(namespace, keys)
 
     def write_candidates(self, namespace: Namespace, rows: Sequence[CandidateRow]) -> None:
         write_candidates(self._db, namespace, rows, names=self._numbers)

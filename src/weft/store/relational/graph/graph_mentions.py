@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from weft.extract.mentions import find_mentions
 from weft.records import StatedMention
@@ -69,20 +69,22 @@ class MentionChanges:
         """Write the mentions of new chunks."""
         keys = {row.key for _, rows in self._new.values() for row in rows}
         numbers = self._db.names.numbers(self._namespace, keys)
-        values = []
+        values: list[dict[str, Any]] = []
         for chunk, (id, rows) in self._new.items():  # hot loop
             at = {"namespace": self._namespace, "chunk": chunk, "place": tie_rank(id)}
-            for key, count, about, sentences in rows:
-                row = {"key": numbers[key], "count": count, "about": about, "sentences": sentences}
-                values.append(at | row)
+            values += [
+                {**at, "key": numbers[key], "count": count, "about": about, "sentences": sentences}
+                for key, count, about, sentences in rows
+            ]
             self._count(rows, sign=1)
         self._db.run_many("write_mention", values)
         self._new = {}
 
     def write_counts(self) -> None:
         """Write the collected changes of the counts of entities."""
+        numbers = self._db.names.numbers(self._namespace, self._counts)
         rows = [
-            {"namespace": self._namespace, "key": key, "mentions": mentions, "chunks": chunks}
+            {"namespace": self._namespace, "key": numbers[key], "mentions": mentions, "chunks": chunks}
             for key, (mentions, chunks) in sorted(self._counts.items())
             if mentions or chunks
         ]

@@ -1,9 +1,9 @@
 -- Entities, mentions, relations, candidates and stated relations.
 
 -- name: write_names
--- Gives keys a number. Pairs of a key and its spelling, or NULL.
-INSERT INTO name (namespace, key, spelling) SELECT :namespace, value ->> 0, value ->> 1 FROM json_each(:keys) WHERE TRUE
-ON CONFLICT (namespace, key) DO NOTHING;
+-- Gives new keys a number. Pairs of a key and its spelling, or NULL.
+INSERT INTO name (namespace, key, spelling) SELECT :namespace, value ->> 0, value ->> 1 FROM json_each(:keys)
+RETURNING key, number, spelling;
 
 -- name: name_numbers
 SELECT w.key, w.number, w.spelling FROM json_each(:keys) AS k CROSS JOIN name AS w ON w.namespace = :namespace AND w.key = k.value;
@@ -178,8 +178,9 @@ INSERT INTO mention (key, chunk, count, about, place, sentences)
 VALUES (:key, :chunk, :count, :about, :place, :sentences);
 
 -- name: count_mentions
+-- `key` is a number, also of a name that is no entity.
 UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks
-WHERE namespace = :namespace AND key = :key;
+WHERE number = :key AND namespace = :namespace;
 
 -- name: count_new_entities
 UPDATE entity SET (mentions, chunks) = (
