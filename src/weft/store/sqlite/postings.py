@@ -23,11 +23,11 @@ It is also slower. Figures: docs/decisions/0003-keyword-index.md.
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -53,8 +53,20 @@ _LENGTH_TYPE = np.dtype("<u8")
 """Four entries of a length."""
 _NIBBLES = np.uint64(1 << 60 | 1 << 40 | 1 << 20 | 1)
 
+_NOTHING = b"", 0
+
 Postings: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 """The numbers of the chunks that contain a term, and its frequency in each."""
+
+
+class _AddedChunks:
+    """Chunks added to one block, and their postings one after the other."""
+
+    def __init__(self) -> None:
+        self.places, self.lengths, self.sizes = array("q"), array("q"), array("q")
+        """By chunk: place, length, number of postings."""
+        self.terms, self.frequencies = array("q"), array("q")
+        """By posting: index of the term, frequency."""
 
 
 class TermChanges:
@@ -65,39 +77,36 @@ class TermChanges:
         self._namespace = namespace
         self._removed: dict[int, dict[str, set[int]]] = defaultdict(dict)
         """Places that lose a term, by block and term."""
-        self._added: dict[int, defaultdict[str, bytearray]] = defaultdict(lambda: defaultdict(bytearray))
-        """Entries of the places that get a term, by block and term, ordered by place."""
-        self._numbers: set[int] = set()
+        self._added: dict[int, _AddedChunks] = defaultdict(_AddedChunks)
+        """Chunks that get terms, by block."""
+        self._indexes: defaultdict[str, int] = defaultdict()
+        """Terms in the order in which they were added, with their indexes."""
+        self._indexes.default_factory = self._indexes.__len__
+        self._last: dict[int, int] = {}
+        """Last addition of each chunk to its block. Earlier ones do not count."""
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
         """Remove a chunk from the postings of `terms`."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
-        removed, added = self._removed[block], self._added[block]
-        is_added = number in self._numbers
-        self._numbers.discard(number)
+        removed = self._removed[block]
+        self._last.pop(number, None)
         for term in (LENGTHS, *terms):
             removed.setdefault(term, set()).add(place)
-            if is_added and term in added:
-                added[term] = bytearray(merge_entries(added[term], removed={place}, added=b"")[0])
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
         """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
-        self._numbers.add(number)
         added = self._added[block]
-        if LENGTHS in added and _last_place(added[LENGTHS]) >= place:  # numbers of new chunks ascend
-            self._insert(added, place, terms, length=length)
-            return
-        added[LENGTHS] += pack_length(place, length)
-        once = pack_frequency(place, 1)
-        for term, frequency in terms.items():  # hot loop: most terms occur once
-            added[term] += once if frequency == 1 else pack_frequency(place, frequency)
+        self._last[number] = len(added.places)
+        added.places.append(place)
+        added.lengths.append(length)
+        added.sizes.append(len(terms))
+        added.terms.extend(map(self._indexes.__getitem__, terms))
+        added.frequencies.extend(terms.values())
 
     def blocks(self) -> dict[tuple[str, int], bytes]:
         """Return the blocks of the added chunks alone, by term and block number."""
-        return {
-            (term, block): bytes(entries) for block, terms in self._added.items() for term, entries in terms.items()
-        }
+        return {(term, block): entries for block in self._added for term, (entries, _) in self._pack(block).items()}
 
     def apply(self) -> None:
         """Write the changed blocks and the document frequencies of their terms; delete empty blocks."""
@@ -105,12 +114,13 @@ class TermChanges:
         namespace = self._namespace
         written, deleted = [], []
         for block in self._removed.keys() | self._added.keys():
-            removed, added = self._removed[block], self._added[block]
+            removed, added = self._removed[block], self._pack(block)
             terms = sorted(removed.keys() | added.keys())
             stored = self._read_block(block, terms)
             for term in terms:
-                old = stored.get(term, b"")
-                entries, change = merge_entries(old, removed=removed.get(term), added=added.get(term, b""))
+                entries, change = added.get(term, _NOTHING)
+                if old := stored.get(term):
+                    entries, change = merge_entries(old, removed=removed.get(term), added=entries)
                 if entries:
                     written.append((namespace, term, block, entries))
                 elif old:
@@ -122,14 +132,36 @@ class TermChanges:
         self._db.run_many("delete_posting", deleted)
         self._db.run_many("add_term", changes)
         self._db.run_many("drop_term", [(namespace, term) for _, term, change in changes if change < 0])
-        self._db.run_many("number_terms", [(number, namespace) for number in sorted(self._numbers)])
+        self._db.run_many("number_terms", [(number, namespace) for number in sorted(self._last)])
 
-    def _insert(self, added: dict[str, bytearray], place: int, terms: Mapping[str, int], *, length: int) -> None:
-        """Add a chunk whose place is before that of another added one."""
-        packed = {LENGTHS: pack_length(place, length)}
-        packed |= {term: pack_frequency(place, frequency) for term, frequency in terms.items()}
-        for term, entries in packed.items():
-            added[term] = bytearray(merge_entries(added[term], removed={place}, added=entries)[0])
+    def _pack(self, block: int) -> dict[str, tuple[bytes, int]]:
+        """Return the entries of the chunks added to a block, and the number of these chunks, by term."""
+        added = self._added[block]
+        places = np.array(added.places, np.int64)
+        numbers = (CHUNKS_PER_BLOCK * block + places).tolist()
+        is_last = np.array([self._last.get(number) == at for at, number in enumerate(numbers)], bool)
+        order = np.flatnonzero(is_last)[places[is_last].argsort()]
+        if not len(order):
+            return {}
+        lengths = np.minimum(np.array(added.lengths, np.int64)[order], 65_535)[:, None] >> np.array([12, 8, 4, 0]) & 15
+        found = {LENGTHS: ((16 * places[order][:, None] + lengths).astype(_ENTRY_TYPE).tobytes(), len(order))}
+        chunks = np.arange(len(places)).repeat(np.array(added.sizes, np.int64))
+        terms, frequencies = np.array(added.terms, np.int64), np.array(added.frequencies, np.int64)
+        chosen = np.flatnonzero(is_last[chunks] & (frequencies > 0))
+        chosen = chosen[np.lexsort((places[chunks[chosen]], terms[chosen]))]
+        terms, at, frequencies = terms[chosen], 16 * places[chunks[chosen]], np.minimum(frequencies[chosen], 255)
+        sizes = -(-frequencies // MAX_ENTRY_FREQUENCY)  # entries of each posting: nearly always one
+        ends = sizes.cumsum()
+        entries = at.repeat(sizes) + MAX_ENTRY_FREQUENCY
+        entries[ends - 1] += frequencies - MAX_ENTRY_FREQUENCY * sizes
+        data = entries.astype(_ENTRY_TYPE).tobytes()
+        firsts = np.flatnonzero(np.diff(terms, prepend=-1))
+        counts = np.diff(firsts, append=len(terms)).tolist()
+        bounds = [0, *(2 * ends[firsts[1:] - 1]).tolist(), len(data)]
+        names = list(self._indexes)
+        for term, count, (start, end) in zip(terms[firsts].tolist(), counts, pairwise(bounds), strict=False):
+            found[names[term]] = data[start:end], count
+        return found
 
     def _read_block(self, block: int, terms: Sequence[str]) -> dict[str, bytes]:
         """Return the stored entries of terms in one block."""
@@ -147,20 +179,6 @@ def merge_entries(old: bytes | bytearray, *, removed: set[int] | None, added: by
         kept.pop(place, None)
     kept |= _by_place(added)
     return b"".join(kept[place] for place in sorted(kept)), len(kept) - before
-
-
-@lru_cache(maxsize=4 * CHUNKS_PER_BLOCK)
-def pack_frequency(place: int, frequency: int) -> bytes:
-    """Return the entries of a term that a chunk contains so often."""
-    whole, rest = divmod(min(frequency, 255), MAX_ENTRY_FREQUENCY)
-    values = [16 * place + MAX_ENTRY_FREQUENCY] * whole + [16 * place + rest] * (rest > 0)
-    return b"".join(value.to_bytes(2, "little") for value in values)
-
-
-def pack_length(place: int, length: int) -> bytes:
-    """Return the four entries of the length of a chunk, at most 65,535."""
-    length = min(length, 65_535)
-    return b"".join((16 * place + (length >> bits & 15)).to_bytes(2, "little") for bits in (12, 8, 4, 0))
 
 
 def count_places(entries: bytes | bytearray) -> int:
@@ -245,10 +263,14 @@ def read_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], by
 
 def derive_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], bytes]:
     """Return the blocks that the terms of the chunks imply, by term and block number."""
-    changes = TermChanges(db, namespace=namespace)
-    for number, terms, length in db.run("all_terms", {"namespace": namespace}):
-        changes.add(number, json.loads(terms), length=length)
-    return changes.blocks()
+    found: dict[tuple[str, int], bytes] = {}
+    rows = db.run("all_terms", {"namespace": namespace})
+    for _, some in groupby(rows, key=lambda row: row[0] // CHUNKS_PER_BLOCK):
+        changes = TermChanges(db, namespace=namespace)
+        for number, terms, length in some:
+            changes.add(number, json.loads(terms), length=length)
+        found |= changes.blocks()
+    return found
 
 
 def document_frequencies(postings: Mapping[tuple[str, int], bytes]) -> dict[str, int]:
