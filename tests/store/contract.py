@@ -37,7 +37,9 @@ class StoreContract(store_contract.StoreContract):
                 replace(item, chunk=replace(item.chunk, start_time=time, end_time=time))
                 for item, time in zip(batch.chunks, times, strict=True)
             ]
+            assert store.passages.have_times() == (name == "chat")
             store.write(replace(batch, chunks=tuple(chunks)))
+        assert store.passages.have_times()
 
         def recent(limit=9, **where):
             return [chunk.text for chunk in store.passages.latest(Filter(**where), limit=limit)]

@@ -4,21 +4,23 @@ import pytest
 from making import make_draft
 
 from weft.config import SearchOptions
-from weft.records import Chunk, DocumentInfo, DocumentTitle, Hit, Ranking
+from weft.records import Chunk, DocumentInfo, Hit, Ranking
 from weft.search.channels import fuse_text
 from weft.search.document_spread import add_leading_documents, find_leaders, prefer_new_documents, spread
 from weft.search.search_context import SearchContext
 
 
+def full(id):
+    """Return the id of a chunk named after its document: `a1` and `a2` belong to `a`."""
+    return 13 * id[1] + 12 * id[0]
+
+
 class Shelf:
-    """Chunks named after their documents: `a1` and `a2` belong to `a`."""
+    """Any chunks."""
 
     @property
     def passages(self):
         return self
-
-    def titles(self, ids):
-        return {id: DocumentTitle(id[0], id[0], id[0]) for id in ids}
 
     def with_documents(self, ids):
         return [
@@ -31,7 +33,7 @@ class Shelf:
 
 
 def ranking(*ids, ceiling=1.0):
-    hits = tuple(Hit(id, rank, 1.0 - rank / 100) for rank, id in enumerate(ids, start=1))
+    hits = tuple(Hit(full(id), rank, 1.0 - rank / 100) for rank, id in enumerate(ids, start=1))
     return Ranking(hits=hits, ceiling=ceiling, count=100, mean=0.0, deviation=0.1)
 
 
@@ -40,15 +42,17 @@ def context(**options):
 
 
 def ids_of(hits):
-    return " ".join(hit.chunk_id for hit in hits)
+    return " ".join(hit.chunk_id[-1] + hit.chunk_id[0] for hit in hits)
 
 
 def shown(ids, *, leaders=(), top_k=6):
-    return ids_of(spread(make_draft(evidence=ranking(*ids).hits, leaders=leaders), context(top_k=top_k)).evidence)
+    draft = make_draft(evidence=ranking(*ids).hits, leaders=list(map(full, leaders)))
+    return ids_of(spread(draft, context(top_k=top_k)).evidence)
 
 
 def leading(rankings, *, top_k=6, weight=1.0):
-    return find_leaders(make_draft(rankings=rankings, vector_weight=weight), context(top_k=top_k)).leaders
+    leaders = find_leaders(make_draft(rankings=rankings, vector_weight=weight), context(top_k=top_k)).leaders
+    return [id[-1] + id[0] for id in leaders]
 
 
 def test_a_document_has_three_places_if_others_can_take_the_rest():
@@ -114,7 +118,7 @@ def test_the_first_of_a_channel_survive_the_fusion(fusion):
 )
 def test_new_documents_come_before_further_passages(scores, top_k, expected):
     """Seven of ten places, here three of four; scores fall."""
-    hits = [Hit(id, rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
+    hits = [Hit(full(id), rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
     draft = make_draft(evidence=hits, prefers_new=True)
     found = prefer_new_documents(draft, context(top_k=top_k)).evidence
 
@@ -136,9 +140,9 @@ def test_new_documents_come_before_further_passages(scores, top_k, expected):
 def test_a_leading_document_takes_the_place_of_a_further_passage(chosen, leaders, kept, expected):
     """No document is lost."""
     ids = "a1 b1 a2 a3 c1 d1 e1 b2".split()
-    hits = [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
-    first = [hit for hit in hits if hit.chunk_id in chosen.split()]
-    owners = {id: id[0] for id in ids}
-    found = add_leading_documents(hits, first, leaders=leaders.split(), owners=owners, kept=kept.split())
+    hits = [Hit(full(id), rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
+    first = [hit for hit in hits if ids_of([hit]) in chosen.split()]
+    taken, best = [full(id) for id in kept.split()], [full(id) for id in leaders.split()]
+    found = add_leading_documents(hits, first, leaders=best, kept=taken)
 
-    assert " ".join(hit.chunk_id for hit in found) == expected
+    assert ids_of(found) == expected

@@ -14,6 +14,7 @@ from weft.choices import GRAPH, KEYWORD, VECTOR
 from weft.rank.fuse import coverage, relative_scale, round_cosines, standard_scale
 from weft.records import Query, Ranking
 from weft.search.search_context import SearchContext
+from weft.text.ids import owner
 
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""
@@ -95,9 +96,8 @@ def _share_weights(rankings: Rankings, search: SearchContext) -> tuple[float, fl
     is_small = VECTOR not in rankings or rankings[VECTOR].count < MIN_COMPARED_CHUNKS
     if is_set or is_small or options.fusion != "weighted" or len(rankings) < 2:
         return options.weights
-    ids = dict.fromkeys(hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS])
-    chunks = search.chunks.read(list(ids)).values()
-    share = len({chunk.document_id for chunk in chunks}) / max(1, len(chunks))
+    ids = {hit.chunk_id for ranking in rankings.values() for hit in ranking.hits[:MAX_COMPARED_HITS]}
+    share = len(set(map(owner, ids))) / max(1, len(ids))
     first, last = LONG_DOCUMENT_SHARES
     if share >= last:
         return options.weights

@@ -10,6 +10,7 @@ from weft.rank.fuse import fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Query, Ranking
 from weft.search import channel_table
 from weft.search.channel_table import MAX_COMPARED_HITS, scales, weigh
+from weft.search.confidence import MAX_COVERAGE_CHUNKS
 from weft.search.corrections import correct
 from weft.search.draft import Draft
 from weft.search.question.choose_method import Plan
@@ -17,11 +18,17 @@ from weft.search.search_context import SearchContext
 
 
 def ask_channels(query: Query, plan: Plan, search: SearchContext) -> Draft:
-    """Return the rankings of the text channels. A channel without input, such as no vector, is left out."""
+    """
+    Return the rankings of the text channels. A channel without input, such as no vector, is left out.
+
+    The best hits are read at once, because the corrections read them one after another: few of documents, whose
+    corrections look at the best, more of conversations.
+    """
     found = search_channels(query, plan.channels, search)
-    leading = [hit.chunk_id for ranking in found.values() for hit in ranking.hits[:MAX_COMPARED_HITS]]
-    known = search.chunks.read(leading).values()  # at once, because the corrections read them one after another
-    has_exchanges = any(chunk.start_time is not None for chunk in known)
+    have_times = search.store.passages.have_times()
+    count = MAX_COMPARED_HITS if have_times else MAX_COVERAGE_CHUNKS
+    known = search.chunks.read([hit.chunk_id for ranking in found.values() for hit in ranking.hits[:count]]).values()
+    has_exchanges = have_times and any(chunk.start_time is not None for chunk in known)
     draft = Draft(query=query, plan=plan, rankings=found, complete=found, has_exchanges=has_exchanges)
     draft = correct("rankings", draft, search)
     kept = {

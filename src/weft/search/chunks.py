@@ -16,7 +16,6 @@ class Chunks:
         self._store = store
         self._known: dict[str, Chunk | None] = {}
         self._documents: dict[str, DocumentInfo] = {}
-        self._owners: dict[str, str] = {}
 
     def read(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return the chunks with these ids, by id; unknown ids are left out. Their documents come with them."""
@@ -26,14 +25,6 @@ class Chunks:
             self._known |= dict.fromkeys(missing) | {chunk.id: chunk for chunk, _ in found}
             self._documents |= {document.id: document for _, document in found}
         return {id: chunk for id in ids if (chunk := self._known[id])}
-
-    def owners(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the document ids of chunks, by chunk id; unknown ids are left out. No text is read."""
-        self._owners |= {id: chunk.document_id for id in ids if (chunk := self._known.get(id))}
-        missing = [id for id in ids if id not in self._owners]
-        if missing:
-            self._owners |= {id: document.document_id for id, document in self._store.passages.titles(missing).items()}
-        return {id: self._owners[id] for id in ids if id in self._owners}
 
     def documents(self, chunks: Iterable[Chunk]) -> dict[str, DocumentInfo]:
         """Return the documents of chunks that were read, by document id."""

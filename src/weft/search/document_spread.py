@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -11,9 +11,9 @@ from weft.choices import KEYWORD, VECTOR
 from weft.rank.boost import put_first
 from weft.rank.fuse import coverage
 from weft.records import Hit
-from weft.search.chunks import Chunks
 from weft.search.draft import Draft
 from weft.search.search_context import SearchContext
+from weft.text.ids import owner
 
 MAX_PER_DOCUMENT = 3
 """Text hits of one document in an answer, as long as other documents have relevant ones."""
@@ -32,11 +32,6 @@ MAX_RIVAL_SHARE = 0.9
 """Share of the best text score from which a hit of another document makes the first place unclear."""
 
 
-def read_owners(hits: Sequence[Hit], *, chunks: Chunks) -> dict[str, str]:
-    """Return the document id of each hit, by chunk id."""
-    return chunks.owners([hit.chunk_id for hit in hits])
-
-
 def put_clear_first(draft: Draft, search: SearchContext) -> Draft:
     """
     Return the draft with the best text hit first, unless the graph determines the order.
@@ -44,19 +39,16 @@ def put_clear_first(draft: Draft, search: SearchContext) -> Draft:
     In a mixed search a graph hit that may lead stays first, unless the best text hit is clearly the best.
     """
     walked, text = draft.walked, draft.verdict.text
-    is_clear = (
-        not walked.decides and draft.prefers_new and _is_clear(text, read_owners(draft.evidence, chunks=search.chunks))
-    )
+    is_clear = not walked.decides and draft.prefers_new and _is_clear(text)
     likely = {hit.chunk_id for hit in draft.verdict.kept}
     if not text or text[0].chunk_id not in likely or (walked.leads and not is_clear):
         return draft
     return replace(draft, evidence=put_first(draft.evidence, text[0].chunk_id))
 
 
-def _is_clear(text: Sequence[Hit], owners: Mapping[str, str]) -> bool:
+def _is_clear(text: Sequence[Hit]) -> bool:
     """Return True if no hit of another document comes near the best text hit."""
-    first = owners.get(text[0].chunk_id) if text else None
-    other = next((hit for hit in text if owners.get(hit.chunk_id, first) != first), None)
+    other = next((hit for hit in text if owner(hit.chunk_id) != owner(text[0].chunk_id)), None)
     return other is None or other.score < MAX_RIVAL_SHARE * text[0].score
 
 
@@ -75,14 +67,13 @@ def prefer_new_documents(draft: Draft, search: SearchContext) -> Draft:
     if not draft.prefers_new:
         return draft
     places, seen = -(-NEW_DOCUMENT_TENTHS * search.options.top_k // 10), set[str]()
-    owners = read_owners(draft.evidence, chunks=search.chunks)
     first, others = list[Hit](), list[Hit]()
     for hit in draft.evidence:
-        owner = owners.get(hit.chunk_id, hit.chunk_id)
-        is_new = not first or (owner not in seen and len(first) < places and hit.score > 0)
+        document = owner(hit.chunk_id)
+        is_new = not first or (document not in seen and len(first) < places and hit.score > 0)
         (first if is_new else others).append(hit)
         if is_new:
-            seen.add(owner)
+            seen.add(document)
     if others and others[0].score > first[-1].score:
         last, best = first[-1].score, others[0].score
         factor = last / best if last > 0 else 1.0
@@ -95,7 +86,6 @@ def add_leading_documents(
     chosen: Sequence[Hit],
     *,
     leaders: Sequence[str],
-    owners: Mapping[str, str],
     kept: Collection[str] = (),
 ) -> list[Hit]:
     """
@@ -105,11 +95,12 @@ def add_leading_documents(
     """
     seen, further = set[str](), list[str]()
     for hit in chosen:
-        owner = owners.get(hit.chunk_id, hit.chunk_id)
-        if owner in seen and hit.chunk_id not in kept:
+        document = owner(hit.chunk_id)
+        if document in seen and hit.chunk_id not in kept:
             further.append(hit.chunk_id)
-        seen.add(owner)
-    missing = {owner: id for id in reversed(leaders) if (owner := owners.get(id, "")) and owner not in seen}
+        seen.add(document)
+    present = {hit.chunk_id for hit in hits}
+    missing = {owner(id): id for id in reversed(leaders) if id in present and owner(id) not in seen}
     added = list(missing.values())[::-1][: len(further)]
     replaced = set(further[len(further) - len(added) :])
     ids = {hit.chunk_id for hit in chosen} - replaced | set(added)
@@ -125,21 +116,18 @@ def spread(draft: Draft, search: SearchContext) -> Draft:
     """
     if draft.prefers_new:
         return draft
-    hits, chunks, top_k = draft.evidence, search.chunks, search.options.top_k
+    hits, top_k = draft.evidence, search.options.top_k
     taken, chosen, surplus = Counter[str](), list[Hit](), list[Hit]()
-    for start in range(0, len(hits), top_k):
-        batch = hits[start : start + top_k]
-        known = chunks.read([hit.chunk_id for hit in batch])
-        for hit in batch:
-            owner = known[hit.chunk_id].document_id if hit.chunk_id in known else hit.chunk_id
-            taken[owner] += 1
-            (chosen if taken[owner] <= MAX_PER_DOCUMENT else surplus).append(hit)
+    for hit in hits:
+        document = owner(hit.chunk_id)
+        taken[document] += 1
+        (chosen if taken[document] <= MAX_PER_DOCUMENT else surplus).append(hit)
         if len(chosen) >= top_k:
             break
     ids = [hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]]
     if len(ids) == top_k:
         present = {hit.chunk_id for hit in hits}
-        ids = _add_leaders(ids, [id for id in draft.leaders if id in present], chunks=chunks)
+        ids = _add_leaders(ids, [id for id in draft.leaders if id in present])
     return replace(draft, evidence=[hit for hit in hits if hit.chunk_id in ids])
 
 
@@ -156,18 +144,16 @@ def find_leaders(draft: Draft, search: SearchContext) -> Draft:
     top_k = search.options.top_k
     found = []
     for ranking in (vector, keyword):
-        known = search.chunks.read([hit.chunk_id for hit in ranking.hits[:top_k]])
         best: dict[str, str] = {}
-        for id, chunk in known.items():
-            best.setdefault(chunk.document_id, id)
+        for hit in ranking.hits[:top_k]:
+            best.setdefault(owner(hit.chunk_id), hit.chunk_id)
         found.append(list(best.values())[: top_k // LEADING_SHARE])
     return replace(draft, leaders=list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id)))
 
 
-def _add_leaders(ids: Sequence[str], leaders: Sequence[str], *, chunks: Chunks) -> list[str]:
+def _add_leaders(ids: Sequence[str], leaders: Sequence[str]) -> list[str]:
     """Return the ids with the documents of all leaders; further chunks and other documents at the end are left out."""
-    known = chunks.read([*ids, *leaders])
-    owners = {id: known[id].document_id if id in known else id for id in (*ids, *leaders)}
+    owners = {id: owner(id) for id in (*ids, *leaders)}
     kept, protected = list(ids), {owners[id] for id in leaders}
     for leader in leaders:
         count = Counter(owners[id] for id in kept)

@@ -9,15 +9,15 @@ from itertools import chain
 
 from weft.graph.expand import FULL_WEIGHT
 from weft.records import Hit
-from weft.search.chunks import Chunks
 from weft.search.conversations import is_talk
 from weft.search.corrections import correct
-from weft.search.document_spread import add_leading_documents, read_owners
+from weft.search.document_spread import add_leading_documents
 from weft.search.draft import Draft
 from weft.search.graph.connected import choose_connected
 from weft.search.graph.link_weights import FOLLOWED_GRAPH_SCORE
 from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
+from weft.text.ids import owner
 
 MAX_ADDED_PER_DOCUMENT = 2
 """Maximum number of chunks of one document that the graph may add to the evidence."""
@@ -89,14 +89,13 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
             for hit in text
             if hit.chunk_id in likely and (hit.rank <= POOL_FACTOR * top_k or hit.chunk_id in draft.leaders)
         ]
-    added = _limit_per_document(_graph_candidates(draft, search), chunks=search.chunks, count=top_k)
+    added = _limit_per_document(_graph_candidates(draft, search), count=top_k)
     ids = {hit.chunk_id for hit in text} | added
     draft = correct("places", replace(draft, evidence=[hit for hit in draft.hits if hit.chunk_id in ids]), search)
     half = [id for id in half if id in ids]
     first = cut_hits(draft.evidence, reserved=half, top_k=top_k)
     if draft.prefers_new:
-        owners = read_owners(draft.evidence, chunks=search.chunks)
-        first = add_leading_documents(draft.evidence, first, leaders=draft.leaders, owners=owners, kept=half)
+        first = add_leading_documents(draft.evidence, first, leaders=draft.leaders, kept=half)
     draft = replace(draft, evidence=_renumber(first), reserved=half)
     return correct("answer", draft, search)
 
@@ -193,14 +192,13 @@ def _graph_candidates(draft: Draft, search: SearchContext) -> list[str]:
     return added[: POOL_FACTOR * search.options.top_k]
 
 
-def _limit_per_document(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:
+def _limit_per_document(ids: Sequence[str], *, count: int) -> set[str]:
     """Return the first `count` chunks, at most `MAX_ADDED_PER_DOCUMENT` of each document."""
     taken: Counter[str] = Counter()
     chosen: set[str] = set()
-    owners = chunks.owners(ids)
     for id in ids:
-        owner = owners.get(id, "")
-        if taken[owner] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
-            taken[owner] += 1
+        document = owner(id)
+        if taken[document] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
+            taken[document] += 1
             chosen.add(id)
     return chosen

@@ -231,6 +231,9 @@ class PassageReader(Protocol):
     def find_terms(self, chunk_ids: Sequence[str], terms: Sequence[str]) -> dict[str, set[str]]:
         """Return which of these terms each chunk contains, by chunk id; unknown ids are left out. No text is read."""
 
+    def have_times(self) -> bool:
+        """Return True if a chunk has a time: it is of a conversation."""
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         """Return the `limit` latest chunks that pass a filter, by start time; ties by id."""
 

@@ -8,6 +8,9 @@ from hashlib import blake2b
 
 from weft.text.normalise import fold, squeeze
 
+_OWN_LENGTH = 13
+"""Characters of the id of a chunk before those of its document."""
+
 FACT_ENTITY_PREFIX = "e:"
 """Prefix of the ids of entities known only from facts. In other entity ids a hexadecimal digit follows the `e`."""
 
@@ -29,12 +32,26 @@ def document_id(namespace: str, source: str) -> str:
 
 def chunk_id(document: str, text: str, occurrence: int) -> str:
     """
-    Return the id of a chunk: `c` and 24 hexadecimal digits.
+    Return the id of a chunk: `c`, 12 hexadecimal digits of its own, and 12 of its document.
 
     `text` is the indexed text, with title and headings; `occurrence` counts equal chunks of a document from 0. A chunk
     that moves inside its document keeps its id and therefore its vector.
     """
-    return "c" + digest((document, text, str(occurrence)), size=12)
+    return f"c{digest((document, text, str(occurrence)), size=6)}{_document_part(document)}"
+
+
+def owner(chunk: str) -> str:
+    """
+    Return what the id of a chunk shares with those of the other chunks of its document: hits are grouped unread.
+
+    In one of 500 namespaces with a million documents, two documents share it.
+    """
+    return chunk[_OWN_LENGTH:]
+
+
+@lru_cache(maxsize=1024)
+def _document_part(document: str) -> str:
+    return digest((document,), size=6)
 
 
 @lru_cache(maxsize=65536)

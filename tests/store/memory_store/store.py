@@ -140,6 +140,9 @@ class MemoryPassages:
         known = {id: self._content.chunks[id] for id in chunk_ids if id in self._content.chunks}
         return {id: {term for term in terms if term in item.terms} for id, item in known.items()}
 
+    def have_times(self) -> bool:
+        return any(item.chunk.start_time is not None for item in self._content.chunks.values())
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         owners = self._content.documents
         found = [

@@ -38,6 +38,7 @@ from weft.search.graph.connected import (
 from weft.search.graph.relations import Relations
 from weft.search.search_context import SearchContext
 from weft.search.shared_words import names_alone
+from weft.text.ids import owner
 
 MAX_PAGE_NEIGHBOURS = 3
 """Number of neighbours of the found page that compete for places, by their score."""
@@ -176,9 +177,8 @@ def _search_pages(pages: Sequence[str], draft: Draft, search: SearchContext, *, 
     where: Filter = replace(search.where, documents=wanted)
     ranking = round_cosines(search.store.search_vector(draft.query.vector, limit=search.pool_size, where=where))
     near = [hit for hit in ranking.hits if hit.score >= least]
-    owners = search.chunks.owners([hit.chunk_id for hit in near])
     best: dict[str, Hit] = {}
     for hit in near:
-        if hit.chunk_id in owners:
-            best.setdefault(owners[hit.chunk_id], hit)
-    return best
+        best.setdefault(owner(hit.chunk_id), hit)
+    chunks = search.chunks.read([hit.chunk_id for hit in best.values()])
+    return {chunk.document_id: best[owner(id)] for id, chunk in chunks.items()}

@@ -39,6 +39,9 @@ class FederatedPassages:
             for id, found in member.store.passages.find_terms(own, terms).items()
         }
 
+    def have_times(self) -> bool:
+        return any(member.store.passages.have_times() for member in self._members)
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         found = [
             member.chunk(chunk)

@@ -36,6 +36,11 @@ class RelationalPassages:
         with self._connections.read(self._name) as db:
             return db.keywords.find_terms(db.namespace_key(self._name), chunk_ids, terms)
 
+    def have_times(self) -> bool:
+        with self._connections.read(self._name) as db:
+            found = db.namespace(self._name)
+            return found is not None and found.has_times
+
     def latest(self, where: Filter, *, limit: int) -> list[Chunk]:
         rows = read_rows(self._connections, self._name, "latest_chunks", {**bind(where), "limit": limit})
         return [read_chunk(row) for row in rows]

@@ -68,6 +68,8 @@ class NamespaceRow(NamedTuple):
     """JSON object; None without a calibration for the active embedder."""
     has_fact_links: bool
     """True if a fact of any status has an entity as its object."""
+    has_times: bool
+    """True if a chunk has a time."""
     absolute_sources: tuple[str, str] | None
     """The first and the last source that begins with `/`, in the order of sources; None without one."""
 
@@ -347,15 +349,14 @@ def read_rows(connections: Connections, name: str, statement: str, values: Mappi
 
 def to_namespace(row: Row) -> NamespaceRow:
     """Return the row of `find_namespace`."""
-    key, number, generation, chunks, length, models, calibration, has_fact_links, first, last = row
+    key, number, generation, chunks, length, models, calibration, has_fact_links, has_times, first, last = row
     rows = [
         ModelRow(model, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
         for model, name, fingerprint, dimension, active in json.loads(models)
     ]
     sources = None if first is None else (first, last)
-    return NamespaceRow(
-        key, number, generation, chunks, length, tuple(rows), calibration, bool(has_fact_links), sources
-    )
+    facts = (calibration, bool(has_fact_links), bool(has_times), sources)
+    return NamespaceRow(key, number, generation, chunks, length, tuple(rows), *facts)
 
 
 def find_active_model(db: Session, name: str) -> ModelRow | None:

@@ -17,8 +17,8 @@ SELECT set_config('statement_timeout', CASE
     THEN current_setting('statement_timeout') ELSE :milliseconds::text END, TRUE);
 
 -- name: find_namespace
--- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, the first and the
--- last absolute source, and the numbers of pending deltas and of their chunks.
+-- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object and a chunk a time,
+-- the first and the last absolute source, and the numbers of pending deltas and of their chunks.
 SELECT n.namespace, n.number, n.generation + pending.count, n.chunks + pending.chunks, n.length + pending.length,
     coalesce((
         SELECT json_agg(json_build_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -31,6 +31,7 @@ SELECT n.namespace, n.number, n.generation + pending.count, n.chunks + pending.c
             AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active)
     ),
     EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :name AND f.object <> ''),
+    EXISTS (SELECT 1 FROM weft.chunk AS c WHERE c.namespace = :name AND c.start_time IS NOT NULL),
     (SELECT min(d.source) FROM weft.document AS d WHERE d.namespace = :name AND d.source >= '/' AND d.source < '0'),
     (SELECT max(d.source) FROM weft.document AS d WHERE d.namespace = :name AND d.source >= '/' AND d.source < '0'),
     pending.count, pending.touched

@@ -2,8 +2,8 @@
 -- data is bound to it, directly or through a number that was looked up in it.
 
 -- name: find_namespace
--- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object, and the first and the
--- last absolute source.
+-- Counts, embedders, the calibration of the active one, whether a fact has an entity as its object and a chunk a time,
+-- and the first and the last absolute source.
 SELECT n.number, n.number, n.generation, n.chunks, n.length,
     (
         SELECT json_group_array(json_array(m.number, m.name, m.fingerprint, m.dimension, m.active)
@@ -15,6 +15,7 @@ SELECT n.number, n.number, n.generation, n.chunks, n.length,
         WHERE c.namespace = n.number AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active)
     ),
     EXISTS (SELECT 1 FROM fact WHERE namespace = n.number AND object <> ''),
+    EXISTS (SELECT 1 FROM chunk WHERE namespace = n.number AND start_time IS NOT NULL),
     (SELECT source FROM document WHERE namespace = n.number AND source >= '/' AND source < '0' ORDER BY source LIMIT 1),
     (SELECT source FROM document WHERE namespace = n.number AND source >= '/' AND source < '0' ORDER BY source DESC LIMIT 1)
 FROM namespace AS n
