@@ -253,7 +253,7 @@ def test_the_gate_judges_questions_that_the_parts_of_answers_crowd_out(database,
     question = read_question("harbour lights and harbour bells")
     query = embed_question(question, embedder=embedder, wants_vector=True, wants_keyword=True)
     found = search_channels(query, frozenset({"vector", "keyword"}), search)
-    draft = replace(make_draft("harbour", has_exchanges=True), query=query, complete=found, text=found["keyword"].hits)
+    draft = make_draft("harbour", has_exchanges=True)._replace(query=query, complete=found, text=found["keyword"].hits)
 
     judged = judge_openings(draft, search).complete
 

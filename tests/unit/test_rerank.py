@@ -156,7 +156,7 @@ def test_a_chunk_from_behind_may_come_into_the_answer(store, embedder):
 def test_what_is_behind_the_pool_is_not_read_and_not_lost(store, embedder):
     """It has no score of the reranker, and keeps its place behind."""
     order = [piece.chunk.text for piece in ask(store, embedder, None, gate=False).evidence]
-    result = ask(store, embedder, last_first(order[1::-1]), gate=False, rerank=RerankOptions(pool=2, weight=0.0))
+    result = ask(store, embedder, last_first(order[1::-1]), gate=False, rerank=RerankOptions(pool=2, weight=0.1))
 
     assert result.rerank.count == 2
     assert [piece.chunk.text for piece in result.evidence][:2] == order[1::-1]

@@ -35,7 +35,7 @@ def ask_channels(query: Query, plan: Plan, search: SearchContext) -> Draft:
         channel: _drop_below(ranking, search.options.min_score) if channel == VECTOR else ranking
         for channel, ranking in draft.rankings.items()
     }
-    return replace(draft, rankings=kept)
+    return draft._replace(rankings=kept)
 
 
 def search_channels(query: Query, channels: frozenset[str], search: SearchContext) -> dict[str, Ranking]:
@@ -59,14 +59,14 @@ def fuse_text(draft: Draft, search: SearchContext) -> Draft:
     """
     options, rankings = search.options, draft.rankings
     if len(draft.plan.channels) == 1:
-        return replace(draft, text=[hit for ranking in rankings.values() for hit in ranking.hits][: search.pool_size])
+        return draft._replace(text=[hit for ranking in rankings.values() for hit in ranking.hits][: search.pool_size])
     weights = weigh(rankings, draft.query, search)
     if options.fusion == "rrf":
-        draft = replace(draft, scores=fuse_reciprocal(rankings, weights=weights, k=options.rrf_k))
+        draft = draft._replace(scores=fuse_reciprocal(rankings, weights=weights, k=options.rrf_k))
     else:
         scores = fuse_weighted(rankings, weights=weights, scales=scales(rankings, search))
-        draft = correct("scores", replace(draft, scores=scores), search)
-    return replace(draft, text=_cut(order(draft.scores), rankings, search))
+        draft = correct("scores", draft._replace(scores=scores), search)
+    return draft._replace(text=_cut(order(draft.scores), rankings, search))
 
 
 def _cut(hits: Sequence[Hit], rankings: Mapping[str, Ranking], search: SearchContext) -> list[Hit]:

@@ -74,7 +74,7 @@ def drop_stop_words(draft: Draft, search: SearchContext) -> Draft:
     if VECTOR in draft.complete or keyword is None or not keyword.hits or is_plain:
         return draft
     found = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
-    return replace(draft, complete={**draft.complete, KEYWORD: found})
+    return draft._replace(complete={**draft.complete, KEYWORD: found})
 
 
 def is_heading(hits: Sequence[Hit], question: Question, search: SearchContext) -> bool:
@@ -110,7 +110,7 @@ def keep_meaningful(draft: Draft, search: SearchContext) -> Draft:
         ):
             meaningless = {KEYWORD}
     kept = {channel: ranking for channel, ranking in draft.complete.items() if channel not in meaningless}
-    return replace(draft, complete=kept)
+    return draft._replace(complete=kept)
 
 
 def measure_coverage(question: Question, keyword: Ranking | None, *, chunks: Chunks) -> dict[str, float]:

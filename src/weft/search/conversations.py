@@ -97,7 +97,7 @@ def rank_content_terms(draft: Draft, search: SearchContext) -> Draft:
     if not draft.has_exchanges or not _are_exchanges(keyword.hits, search):
         return draft
     keyword = search.store.search_keyword(question.content_terms, limit=search.pool_size, where=search.where)
-    return replace(draft, rankings={**draft.rankings, KEYWORD: keyword})
+    return draft._replace(rankings={**draft.rankings, KEYWORD: keyword})
 
 
 def is_talk(draft: Draft, search: SearchContext) -> bool:
@@ -125,7 +125,7 @@ def judge_openings(draft: Draft, search: SearchContext) -> Draft:
         VECTOR: round_cosines(search.store.search_vector(query.vector, limit=JUDGED_CHUNKS, where=search.where)),
         KEYWORD: search.store.search_keyword(query.terms, limit=JUDGED_CHUNKS, where=search.where),
     }
-    return replace(draft, complete={**draft.complete, **longer})
+    return draft._replace(complete={**draft.complete, **longer})
 
 
 def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
@@ -152,7 +152,7 @@ def add_time_bonus(draft: Draft, search: SearchContext) -> Draft:
             for id, chunk in timed.items()
             if named.overlaps(chunk.start_time, chunk.end_time)
         }
-    return replace(draft, scores={**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}})
+    return draft._replace(scores={**scores, **{id: scores[id] + best * gain for id, gain in gains.items()}})
 
 
 def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
@@ -174,7 +174,7 @@ def lead_exchanges(draft: Draft, search: SearchContext) -> Draft:
         changed[id] = scores[id] - ANSWER_PENALTY * best
     known = {chunk.id: chunk for chunk in (*timed, *opened.values()) if not chunk.heading}
     rules = (id for id, chunk in known.items() if _states_rule(chunk))
-    return replace(draft, scores={**changed, **{id: changed[id] + STANDING_BONUS * best for id in rules}})
+    return draft._replace(scores={**changed, **{id: changed[id] + STANDING_BONUS * best for id in rules}})
 
 
 def spread_stages(draft: Draft, search: SearchContext) -> Draft:
@@ -197,7 +197,7 @@ def spread_stages(draft: Draft, search: SearchContext) -> Draft:
     size = len(chunks) / STAGES
     stages = [chunks[round(number * size) : round((number + 1) * size)] for number in range(STAGES)]
     first = [min(stage, key=lambda chunk: ranks[chunk.id]).id for stage in stages]
-    return replace(draft, text=_put_first(draft.text, first), hits=_put_first(draft.hits, first))
+    return draft._replace(text=_put_first(draft.text, first), hits=_put_first(draft.hits, first))
 
 
 def show_answers(evidence: Sequence[Evidence], search: SearchContext) -> list[Evidence]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from weft.choices import KEYWORD, VECTOR
@@ -43,7 +42,7 @@ def put_clear_first(draft: Draft, search: SearchContext) -> Draft:
     likely = {hit.chunk_id for hit in draft.verdict.kept}
     if not text or text[0].chunk_id not in likely or (walked.leads and not is_clear):
         return draft
-    return replace(draft, evidence=put_first(draft.evidence, text[0].chunk_id))
+    return draft._replace(evidence=put_first(draft.evidence, text[0].chunk_id))
 
 
 def _is_clear(text: Sequence[Hit]) -> bool:
@@ -78,7 +77,7 @@ def prefer_new_documents(draft: Draft, search: SearchContext) -> Draft:
         last, best = first[-1].score, others[0].score
         factor = last / best if last > 0 else 1.0
         others = [Hit(id, rank, min(last, score * factor)) for id, rank, score in others]
-    return replace(draft, evidence=[*first, *others])
+    return draft._replace(evidence=[*first, *others])
 
 
 def add_leading_documents(
@@ -128,7 +127,7 @@ def spread(draft: Draft, search: SearchContext) -> Draft:
     if len(ids) == top_k:
         present = {hit.chunk_id for hit in hits}
         ids = _add_leaders(ids, [id for id in draft.leaders if id in present])
-    return replace(draft, evidence=[hit for hit in hits if hit.chunk_id in ids])
+    return draft._replace(evidence=[hit for hit in hits if hit.chunk_id in ids])
 
 
 def find_leaders(draft: Draft, search: SearchContext) -> Draft:
@@ -148,7 +147,7 @@ def find_leaders(draft: Draft, search: SearchContext) -> Draft:
         for hit in ranking.hits[:top_k]:
             best.setdefault(owner(hit.chunk_id), hit.chunk_id)
         found.append(list(best.values())[: top_k // LEADING_SHARE])
-    return replace(draft, leaders=list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id)))
+    return draft._replace(leaders=list(dict.fromkeys(id for pair in zip_longest(*found) for id in pair if id)))
 
 
 def _add_leaders(ids: Sequence[str], leaders: Sequence[str]) -> list[str]:

@@ -21,9 +21,9 @@ def judge(draft: Draft, search: SearchContext) -> Draft:
     with search.stopwatch.stage("judge"):
         gated = _gate(correct("confidence", draft, search), search)
         shown = gated if search.options.gate else keep_all(gated, draft.hits, text=draft.text)
-        draft = correct("verdict", replace(draft, verdict=shown), search)
+        draft = correct("verdict", draft._replace(verdict=shown), search)
         if search.graph.confidence == "heuristic":  # the gate's status is kept
-            return replace(draft, verdict=replace(draft.verdict, confidence=draft.walked.rated))
+            return draft._replace(verdict=replace(draft.verdict, confidence=draft.walked.rated))
         return draft
 
 

@@ -88,13 +88,13 @@ def reselect(draft: Draft, opinion: Opinion, search: SearchContext) -> Draft:
         kept=tuple(hit for hit in fused if hit.chunk_id in kept),
         text=tuple(hit for hit in blended if hit.chunk_id in text),
     )
-    ordered = replace(draft, hits=fused, verdict=verdict, leaders=(), is_reranked=True)
+    ordered = draft._replace(hits=fused, verdict=verdict, leaders=(), is_reranked=True)
     chosen = choose_hits(ordered, search)
     overtaken = {hit.chunk_id for hit in draft.evidence} - {hit.chunk_id for hit in chosen.evidence}
     dropped = Counter(draft.dropped)
     if overtaken:
         dropped[OVERTAKEN] += len(overtaken)
-    return replace(draft, evidence=chosen.evidence, connected=chosen.connected, dropped=dict(dropped))
+    return draft._replace(evidence=chosen.evidence, connected=chosen.connected, dropped=dict(dropped))
 
 
 def mark_reranked(evidence: Sequence[Evidence], draft: Draft, opinion: Opinion | None) -> list[Evidence]:

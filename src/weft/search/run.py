@@ -49,7 +49,7 @@ def find(text: str, search: SearchContext) -> Result:
         draft = join_graph(ask_channels(query, plan, search), search)
         answer = None if draft.is_cited else ask_relations(question, plan, search)
         draft = read_candidates(judge(draft, search), search)
-        draft = replace(draft, verdict=confirm_relations(draft.verdict, answer))
+        draft = draft._replace(verdict=confirm_relations(draft.verdict, answer))
         draft = select_hits(add_neighbours(draft, search), search)
         if reranker is None:
             return replace(add_answer(build_result(draft, search), answer), query=asked.text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
 from weft.graph.expand import FULL_WEIGHT
@@ -45,7 +44,7 @@ def select_hits(draft: Draft, search: SearchContext) -> Draft:
     """Return the draft with the hits of the answer, chosen from those that the gate kept."""
     with search.stopwatch.stage("select"):
         draft = choose_hits(draft, search)
-        return replace(draft, dropped=count_dropped(draft, search))
+        return draft._replace(dropped=count_dropped(draft, search))
 
 
 def choose_hits(draft: Draft, search: SearchContext) -> Draft:
@@ -76,12 +75,12 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
     is_mixed = draft.relations is not None and bool(draft.text) and not draft.is_cited and not draft.is_reranked
     talks = is_talk(draft, search)
     prefers_new = is_mixed and search.graph.fusion == "boost" and not talks
-    draft = replace(draft, prefers_new=prefers_new, evidence=draft.verdict.text)
+    draft = draft._replace(prefers_new=prefers_new, evidence=draft.verdict.text)
     if not talks:
         draft = correct("candidates", draft, search)
     text, half = draft.evidence, list[str]()
     if search.options.exact:
-        own = draft.evidence if talks else correct("candidates", replace(draft, prefers_new=False), search).evidence
+        own = draft.evidence if talks else correct("candidates", draft._replace(prefers_new=False), search).evidence
         half = [hit.chunk_id for hit in own[: (top_k + 1) // 2]]
     if draft.prefers_new:
         text = [
@@ -91,12 +90,12 @@ def choose_evidence(draft: Draft, search: SearchContext) -> Draft:
         ]
     added = _limit_per_document(_graph_candidates(draft, search), count=top_k)
     ids = {hit.chunk_id for hit in text} | added
-    draft = correct("places", replace(draft, evidence=[hit for hit in draft.hits if hit.chunk_id in ids]), search)
+    draft = correct("places", draft._replace(evidence=[hit for hit in draft.hits if hit.chunk_id in ids]), search)
     half = [id for id in half if id in ids]
     first = cut_hits(draft.evidence, reserved=half, top_k=top_k)
     if draft.prefers_new:
         first = add_leading_documents(draft.evidence, first, leaders=draft.leaders, kept=half)
-    draft = replace(draft, evidence=_renumber(first), reserved=half)
+    draft = draft._replace(evidence=_renumber(first), reserved=half)
     return correct("answer", draft, search)
 
 
@@ -124,7 +123,7 @@ def _add_connected(draft: Draft, search: SearchContext) -> Draft:
         connected = connected[: max(top_k // 2, top_k - len(evidence))]
         kept = [id for id in draft.reserved if id in shown]
         evidence = cut_hits(evidence, reserved=kept, top_k=top_k - len(connected))
-    return replace(draft, evidence=_renumber(evidence), connected=_renumber(connected))
+    return draft._replace(evidence=_renumber(evidence), connected=_renumber(connected))
 
 
 def cut_hits(hits: Sequence[Hit], *, reserved: Sequence[str], top_k: int) -> list[Hit]:
@@ -153,7 +152,7 @@ def _drop_weak(draft: Draft, search: SearchContext) -> Draft:
         return draft
     evidence = _renumber([hit for hit in draft.evidence if hit.chunk_id not in weak])
     connected = _renumber([hit for hit in draft.connected if hit.chunk_id not in weak]) if evidence else ()
-    return replace(draft, evidence=evidence, connected=connected)
+    return draft._replace(evidence=evidence, connected=connected)
 
 
 def _renumber(hits: Sequence[Hit]) -> list[Hit]:

@@ -135,7 +135,7 @@ def _reject(draft: Draft, ids: set[str]) -> Draft:
         return draft
     text = tuple(hit for hit in verdict.text if hit.chunk_id not in ids)
     rejected = (*verdict.rejected, *(hit for hit in verdict.kept if hit.chunk_id in ids))
-    return replace(draft, verdict=replace(verdict, kept=kept, text=text, rejected=rejected))
+    return draft._replace(verdict=replace(verdict, kept=kept, text=text, rejected=rejected))
 
 
 def names_alone(draft: Draft) -> bool:

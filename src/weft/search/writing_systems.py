@@ -62,7 +62,7 @@ def drop_unsupported_vectors(draft: Draft, search: SearchContext) -> Draft:
     kept = [hit for hit in ranking.hits if hit.chunk_id in texts and is_supported(texts[hit.chunk_id].text, card=card)]
     hits = tuple(number_hits([hit.chunk_id for hit in kept], [hit.score for hit in kept]))
     rankings = {**draft.rankings, VECTOR: replace(ranking, hits=hits)}
-    return replace(draft, rankings=rankings, complete=rankings)
+    return draft._replace(rankings=rankings, complete=rankings)
 
 
 def drop_unsupported_evidence(draft: Draft, search: SearchContext) -> Draft:
@@ -80,4 +80,4 @@ def drop_unsupported_evidence(draft: Draft, search: SearchContext) -> Draft:
         names = {VECTOR} if draft.walked.trust > TRUST_BY_MEANING else {VECTOR, GRAPH}
         others = [ranking for name, ranking in draft.rankings.items() if name not in names]
         unsupported -= {hit.chunk_id for ranking in others for hit in ranking.hits}
-    return replace(draft, evidence=[hit for hit in draft.evidence if hit.chunk_id not in unsupported])
+    return draft._replace(evidence=[hit for hit in draft.evidence if hit.chunk_id not in unsupported])

@@ -41,15 +41,15 @@ def join_graph(draft: Draft, search: SearchContext) -> Draft:
         with search.stopwatch.stage("graph"):
             vector = draft.rankings.get(VECTOR)
             walked = walk_graph(draft.query, plan, search, vector=vector, relations=relations)
-            draft = replace(draft, walked=walked, relations=relations)
+            draft = draft._replace(walked=walked, relations=relations)
     with search.stopwatch.stage("fuse"):
         draft = fuse_text(draft, search)
         if draft.relations is not None:
             graph = {GRAPH: Ranking(hits=draft.walked.found.hits)}
-            draft = replace(draft, rankings={**draft.rankings, **graph}, complete={**draft.complete, **graph})
-        draft = replace(draft, walked=weigh_graph(draft.walked, draft.text, store=search.store, options=options))
+            draft = draft._replace(rankings={**draft.rankings, **graph}, complete={**draft.complete, **graph})
+        draft = draft._replace(walked=weigh_graph(draft.walked, draft.text, store=search.store, options=options))
         hits = add_graph(draft.text, draft.walked, rrf_k=search.options.rrf_k, options=options)
-        draft = replace(draft, hits=hits)
+        draft = draft._replace(hits=hits)
         is_fused = len(plan.channels) > 1 and not draft.is_cited
         return correct("order", draft, search) if is_fused else draft
 

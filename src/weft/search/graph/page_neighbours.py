@@ -76,7 +76,7 @@ def add_neighbours(draft: Draft, search: SearchContext) -> Draft:
         near = [hit.chunk_id for hit in _near_hits(vector)] if page.edges and vector else []
         known = relations.define([*dict.fromkeys((*named, *page.edges)), *page.starts], hits=near)
         if named:
-            draft = replace(draft, neighbours=rank_named(draft, starts, named, known, search, relations=relations))
+            draft = draft._replace(neighbours=rank_named(draft, starts, named, known, search, relations=relations))
         return _add(draft, page, known, search, relations=relations, vector=vector) if near and vector else draft
 
 
@@ -136,7 +136,7 @@ def _add(
         weights[chunk] = max(weights.get(chunk, 0.0), edge.weight)
     found = tuple(order(scores)[:MAX_PAGE_NEIGHBOURS])
     by_entity = (*old.by_entity, found) if found else old.by_entity
-    return replace(draft, neighbours=replace(old, by_entity=by_entity, sources=sources, weights=weights))
+    return draft._replace(neighbours=replace(old, by_entity=by_entity, sources=sources, weights=weights))
 
 
 def _find_told(

@@ -15,7 +15,6 @@ Names and ids of a question that occur in no chunk. The results then concern oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from weft.extract.code.code_keys import code_key
 from weft.extract.names import name_key
@@ -59,7 +58,7 @@ def doubt_absent_names(draft: Draft, search: SearchContext) -> Draft:
     if not absent:
         return draft
     shown = " or ".join(f"“{name}”" for name in list(dict.fromkeys(absent))[:MAX_SHOWN_NAMES])
-    return replace(draft, verdict=doubt(verdict, ABSENT.format(shown)))
+    return draft._replace(verdict=doubt(verdict, ABSENT.format(shown)))
 
 
 def _find_absent_ids(question: Question, *, store: StoreReader) -> list[str]:

@@ -11,8 +11,6 @@ Questions of one common word, or of an affirmation: they ask for nothing, so no 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from weft.extract.lexicon import word_set
 from weft.rank.gate import doubt
 from weft.records import Question
@@ -42,7 +40,7 @@ def doubt_bare_words(draft: Draft, search: SearchContext) -> Draft:
         return draft
     if is_heading(verdict.kept, question, search) or not (_is_affirmation(question) or _is_common(question, search)):
         return draft
-    return replace(draft, verdict=doubt(verdict, BARE))
+    return draft._replace(verdict=doubt(verdict, BARE))
 
 
 def _is_affirmation(question: Question) -> bool:

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from weft.extract.names import iter_words, words
@@ -56,7 +55,7 @@ def add_name_bonus(draft: Draft, search: SearchContext) -> Draft:
     if not options.weights[1] or not options.name_bonus:
         return draft
     found = find_rare_names(draft.query.question, store=search.store, where=search.where, chunks=search.chunks)
-    return replace(draft, rare_names=found, scores=weigh_names(draft.scores, found, bonus=options.name_bonus))
+    return draft._replace(rare_names=found, scores=weigh_names(draft.scores, found, bonus=options.name_bonus))
 
 
 def weigh_names(

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from weft.rank.gate import doubt
 from weft.search.draft import Draft
@@ -49,7 +48,7 @@ def doubt_unrelated_names(draft: Draft, search: SearchContext) -> Draft:
         own = query_terms(name)
         others = [term for term in question.content_terms if term not in own]
         if own and len(others) >= MIN_OTHER_TERMS and (found := _find_unrelated(own, others, draft, search)):
-            return replace(draft, verdict=doubt(verdict, UNRELATED.format(name, found)))
+            return draft._replace(verdict=doubt(verdict, UNRELATED.format(name, found)))
     return draft
 
 
