@@ -5,7 +5,8 @@ from making import adopt, ask, fill, sources
 
 from weft.cli.results import explain_evidence
 from weft.records import Filter
-from weft.search.question.rare_names import MAX_HOLDERS, find_rare_names, weigh_names
+from weft.search.chunks import Chunks
+from weft.search.question.rare_names import MAX_HOLDERS, find_candidates, find_rare_names, weigh_names
 from weft.search.question.read import read_question
 
 TEXTS = {
@@ -26,7 +27,9 @@ def store(database, embedder):
 
 def find(store, text, where=None):
     """Return the names by the source of the chunk that holds them."""
-    found = find_rare_names(read_question(text), store=store, where=where or Filter())
+    found = find_rare_names(
+        find_candidates(read_question(text), store=store, where=where or Filter()), chunks=Chunks(store)
+    )
     chunks = {chunk.id: chunk.document_id for chunk in store.chunks(list(found))}
     titles = {document.id: document.title for document in store.documents(list(chunks.values()))}
     return {titles[chunks[id]]: names for id, names in found.items()}

@@ -12,7 +12,8 @@ from weft.extract.phrases import find_names, is_usable
 from weft.extract.sentences import Sentence, read_sentences
 from weft.facts.validation import is_echo
 from weft.records import Document, Fact, Filter
-from weft.search.question.rare_names import find_rare_names
+from weft.search.chunks import Chunks
+from weft.search.question.rare_names import find_candidates, find_rare_names
 from weft.search.question.read import read_question
 from weft.text.links import link_target
 
@@ -101,5 +102,7 @@ def test_a_name_that_is_spelled_is_held_with_its_sign(database, embedder):
     store = adopt(database.store("default"), embedder)
     fill(store, embedder, plain="The tool is in C and small.", plus="The other tool is in C++.", sharp="Or in C#.")
     for question, expected in [("What is in C++?", "plus"), ("What is in C#?", "sharp")]:
-        found = find_rare_names(read_question(question), store=store, where=Filter())
+        found = find_rare_names(
+            find_candidates(read_question(question), store=store, where=Filter()), chunks=Chunks(store)
+        )
         assert [store.documents([chunk.document_id])[0].title for chunk in store.chunks(list(found))] == [expected]

@@ -10,10 +10,10 @@ from weft.rank.fuse import fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Query, Ranking
 from weft.search import channel_table
 from weft.search.channel_table import MAX_COMPARED_HITS, scales, weigh
-from weft.search.confidence import MAX_COVERAGE_CHUNKS
 from weft.search.corrections import correct
 from weft.search.draft import Draft
 from weft.search.question.choose_method import Plan
+from weft.search.question.rare_names import find_candidates
 from weft.search.search_context import SearchContext
 
 
@@ -21,18 +21,21 @@ def ask_channels(query: Query, plan: Plan, search: SearchContext) -> Draft:
     """
     Return the rankings of the text channels. A channel without input, such as no vector, is left out.
 
-    The best hits are read at once, because the corrections read them one after another: few of documents, whose
-    corrections look at the best, more of conversations.
+    The best hits are read at once, because the corrections read them one after another: as many as an answer has, and
+    more of conversations, whose corrections compare more.
     """
-    found = search_channels(query, plan.channels, search)
+    options, found = search.options, search_channels(query, plan.channels, search)
     have_times = search.store.passages.have_times()
-    count = MAX_COMPARED_HITS if have_times else MAX_COVERAGE_CHUNKS
-    known = search.chunks.read([hit.chunk_id for ranking in found.values() for hit in ranking.hits[:count]]).values()
-    has_exchanges = have_times and any(chunk.start_time is not None for chunk in known)
-    draft = Draft(query=query, plan=plan, rankings=found, complete=found, has_exchanges=has_exchanges)
-    draft = correct("rankings", draft, search)
+    count = MAX_COMPARED_HITS if have_times else min(options.top_k, MAX_COMPARED_HITS)
+    leading = [hit.chunk_id for ranking in found.values() for hit in ranking.hits[:count]]
+    is_weighed = len(found) > 1 and options.fusion == "weighted" and options.weights[1] and options.name_bonus
+    named = find_candidates(query.question, store=search.store, where=search.where) if is_weighed else {}
+    known = search.chunks.read([*leading, *(id for ids in named.values() for id in ids)])
+    has_exchanges = have_times and any(known[id].start_time is not None for id in leading if id in known)
+    draft = Draft(query=query, plan=plan, rankings=found, complete=found)
+    draft = correct("rankings", draft._replace(has_exchanges=has_exchanges, name_candidates=named), search)
     kept = {
-        channel: _drop_below(ranking, search.options.min_score) if channel == VECTOR else ranking
+        channel: _drop_below(ranking, options.min_score) if channel == VECTOR else ranking
         for channel, ranking in draft.rankings.items()
     }
     return draft._replace(rankings=kept)

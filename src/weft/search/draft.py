@@ -95,6 +95,8 @@ class Draft(NamedTuple):
     """True if one of the best hits of a channel is of a conversation."""
     scores: Mapping[str, float] = _EMPTY
     """Fused scores of the text channels by chunk, before they are ordered."""
+    name_candidates: Mapping[str, Sequence[str]] = _EMPTY
+    """The chunks with all words of a name of the question, by name, if few have them."""
     rare_names: Mapping[str, tuple[str, ...]] = _EMPTY
     """Rare names of the question in each chunk, by chunk id."""
     text: Sequence[Hit] = ()

@@ -26,21 +26,29 @@ MAX_CANDIDATE_CHUNKS = 8
 """Maximum number of chunks with all terms of a name that are read; with more chunks the name counts as common."""
 
 
-def find_rare_names(
-    question: Question, *, store: StoreReader, where: Filter, chunks: Chunks | None = None
-) -> dict[str, tuple[str, ...]]:
+def find_candidates(question: Question, *, store: StoreReader, where: Filter) -> dict[str, list[str]]:
+    """Return the chunks with all terms of each name of the question, by name; none for a common name."""
+    names = question.names[:MAX_NAMES]
+    wanted = [query_terms(name) for name in names]
+    if where:  # a common name may be rare among the documents that pass the filter
+        rankings = (store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where) for terms in wanted)
+        found = [[hit.chunk_id for hit in ranking.hits] for ranking in rankings]
+    else:
+        found = (
+            [ids or [] for ids in store.find_chunks_with_terms(wanted, limit=MAX_CANDIDATE_CHUNKS)] if wanted else []
+        )
+    return {name: ids for name, ids in zip(names, found, strict=True) if ids}
+
+
+def find_rare_names(candidates: Mapping[str, Sequence[str]], *, chunks: Chunks) -> dict[str, tuple[str, ...]]:
     """
-    Return the rare names of the question in each chunk, by chunk id.
+    Return the rare names in each chunk, by chunk id.
 
     A chunk must contain the words of a name in sequence. Case, accents and punctuation are ignored.
     """
     holders: dict[str, list[str]] = defaultdict(list)
-    known = chunks or Chunks(store)
-    names = question.names[:MAX_NAMES]
-    candidates = _find_candidates(names, store=store, where=where)
-    known.read([id for ids in candidates for id in ids])
-    for name, ids in zip(names, candidates, strict=True):
-        for id in _find_holders(name, ids, known=known):
+    for name, ids in candidates.items():
+        for id in _find_holders(name, ids, known=chunks):
             holders[id].append(name)
     return {id: tuple(names) for id, names in sorted(holders.items())}
 
@@ -51,11 +59,8 @@ def add_name_bonus(draft: Draft, search: SearchContext) -> Draft:
 
     One of n chunks with a name gains `search.name_bonus · best score / √n`. Of several names the rarest counts.
     """
-    options = search.options
-    if not options.weights[1] or not options.name_bonus:
-        return draft
-    found = find_rare_names(draft.query.question, store=search.store, where=search.where, chunks=search.chunks)
-    return draft._replace(rare_names=found, scores=weigh_names(draft.scores, found, bonus=options.name_bonus))
+    found = find_rare_names(draft.name_candidates, chunks=search.chunks)
+    return draft._replace(rare_names=found, scores=weigh_names(draft.scores, found, bonus=search.options.name_bonus))
 
 
 def weigh_names(
@@ -71,15 +76,6 @@ def weigh_names(
         gain = max(1 / math.sqrt(count[name]) for name in names)
         added[id] = scores.get(id, worst) + bonus * best * gain
     return {**scores, **added}
-
-
-def _find_candidates(names: Sequence[str], *, store: StoreReader, where: Filter) -> list[list[str]]:
-    """Return for each name the ids of the chunks with all of its terms; none for a common name."""
-    wanted = [query_terms(name) for name in names]
-    if where:  # a common name may be rare among the documents that pass the filter
-        rankings = (store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where) for terms in wanted)
-        return [[hit.chunk_id for hit in ranking.hits] for ranking in rankings]
-    return [ids or [] for ids in store.find_chunks_with_terms(wanted, limit=MAX_CANDIDATE_CHUNKS)] if wanted else []
 
 
 def _find_holders(name: str, ids: Sequence[str], *, known: Chunks) -> list[str]:
