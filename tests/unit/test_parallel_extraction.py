@@ -54,7 +54,6 @@ def early(monkeypatch):
     """Processes start with the first documents, and this one waits until they have answered."""
     monkeypatch.setattr(parallel_extraction, "MIN_DOCUMENTS", 2)
     monkeypatch.setattr(parallel_extraction, "MAX_WAIT_SECONDS", 60)
-    monkeypatch.setattr(parallel_extraction.ParserPool, "is_ready", True)
     monkeypatch.setattr(runs, "usable_cores", lambda: 3)
 
 
@@ -187,6 +186,16 @@ def test_documents_are_extracted_here_while_a_process_works(early, monkeypatch):
     assert [plan.document.source for plan in (ahead._receive(other) for other in others)] == [
         document.source for document in documents[1:]
     ]
+
+
+def test_a_short_run_starts_no_process(tmp_path, received, monkeypatch):
+    """With one document less than are loaded before processes start."""
+    monkeypatch.setattr(runs, "usable_cores", lambda: 3)
+    monkeypatch.setattr(parallel_extraction, "MIN_DOCUMENTS", 31)
+    monkeypatch.setattr(parallel_extraction.ParserPool, "lease", lambda self, namespace: pytest.fail("a process"))
+    with open_engine(tmp_path / "several.db") as engine:
+        assert engine.add(notes(30)).added == 30
+    assert not received
 
 
 def test_an_invalid_document_is_an_error_in_its_turn(tmp_path, early):

@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import TypeAlias
 
 from weft.engine.parsing.parser_messages import FULL_PRIORITY, BatchInput, Recipe, to_request
@@ -35,7 +34,7 @@ from weft.text.ids import document_id
 Item: TypeAlias = Document | Prepared | Skipped
 
 MIN_DOCUMENTS = 256
-"""Documents of a run before processes start. A start takes as long as the extraction of 300 documents."""
+"""Documents that are loaded before processes start. A start takes as long as the extraction of 300 documents."""
 
 MAX_AHEAD = 8192
 """Documents that are loaded ahead of the one that is indexed: as many as processes extract during a transaction."""
@@ -86,9 +85,8 @@ def extract_ahead(
 
     Processes mask the documents that they extract.
     """
-    rest, is_parallel = iter(items), cores > 1 and recipe.extracts
-    yield from mask_documents(islice(rest, MIN_DOCUMENTS if is_parallel else None), recipe.memory)
-    if not is_parallel:
+    if cores < 2 or not recipe.extracts:
+        yield from mask_documents(items, recipe.memory)
         return
     pool = ParserPool(cores, command=python_command(MODULE, FULL_PRIORITY), max_documents=MAX_DOCUMENTS_PER_PROCESS)
     ahead = _Ahead(pool, components, recipe)
@@ -96,7 +94,7 @@ def extract_ahead(
     try:
         for _ in range(cores - 1):
             threads.submit(ahead.serve)
-        yield from mask_documents(ahead.run(rest), recipe.memory)
+        yield from mask_documents(ahead.run(iter(items)), recipe.memory)
     finally:
         ahead.end()
         pool.close()
@@ -114,6 +112,8 @@ class _Ahead:
         self._pending: deque[_Pending] = deque()
         self._characters = 0
         """Size of the pending documents."""
+        self._loaded = 0
+        """Items loaded so far."""
         self._unexamined: list[_Pending] = []
         """The last pending documents, which no process gets yet."""
         self._skipped_groups = 0
@@ -129,9 +129,9 @@ class _Ahead:
         """Yield all items, the first ones while later ones are at the processes."""
         while True:
             is_last = not self._load(items)
-            if len(self._unexamined) >= DOCUMENTS_PER_REQUEST or (is_last and self._unexamined):
-                self._submit(self._unexamined)
-                self._unexamined = []
+            while len(self._unexamined) >= (1 if is_last else DOCUMENTS_PER_REQUEST) and self._loaded >= MIN_DOCUMENTS:
+                self._submit(self._unexamined[:DOCUMENTS_PER_REQUEST])
+                del self._unexamined[:DOCUMENTS_PER_REQUEST]
             if not self._pending:
                 return
             entry = self._pending.popleft()
@@ -156,18 +156,16 @@ class _Ahead:
             self._pending.append(entry)
             self._unexamined.append(entry)
             self._characters += entry.size
+            self._loaded += 1
         return True
 
     def _submit(self, entries: Sequence[_Pending]) -> None:
-        """Let the processes have the new and changed documents of a group, once one of them has started."""
+        """Let the processes have the new and changed documents of a group that were not passed on."""
         if self._skipped_groups:
             self._skipped_groups -= 1
             return
-        self._find_changes([entry for entry in entries if entry.size <= MAX_DOCUMENT_CHARACTERS])
+        self._find_changes([at for at in entries if at.size <= MAX_DOCUMENT_CHARACTERS and not at.is_taken])
         found = [entry for entry in entries if entry.is_for_process]
-        if found and not self._pool.is_ready:
-            self._pool.start()
-            return
         with self._changed:
             self._waiting.extend(found)
             self._changed.notify()

@@ -60,12 +60,6 @@ class ParserPool:
             if not self._live and not self._pending_starts:
                 self._start_one()
 
-    @property
-    def is_ready(self) -> bool:
-        """True if a process has started."""
-        with self._changed:
-            return bool(self._live)
-
     def prepare(self, item: Input, recipe: Recipe) -> Iterator[Prepared | Skipped]:
         """
         Yield the prepared documents of one input. A limit or a crash of the process gives a `Skipped`.
