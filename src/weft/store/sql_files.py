@@ -15,16 +15,24 @@ JSON lists have a notation of their own, which the files of PostgreSQL may use t
 | `a JOIN b` | as it is | `a CROSS JOIN b`, which reads `a` first |
 | `b.namespace = :namespace AND b.number = a.b` | as it is | `b.number = a.b`: a number is unique in a file |
 | `weft.chunk`, `:at::bigint`, `COLLATE "POSIX"`, `FOR UPDATE …` | as it is | `chunk`, `:at`, nothing |
+
+Text that several statements have in common is a part with parameters:
+
+    -- part: best_name(key)                      -- name: entity_names
+    coalesce(…, {key})                           SELECT h.id, {best_name(h.key)} FROM …
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_TITLE = re.compile(r"^-- (?=(?:name|part): )", re.MULTILINE)
+_NAME = re.compile(r"(\w+): (\w+)(?:\(([\w, ]*)\))?\n")
+_PART = re.compile(r"\{(\w+)\(((?:[^()]|\(\))*)\)\}")
 
 _POSTGRES = (
     (r"\bIN texts\((:\w+)\)", r"= ANY (ARRAY(SELECT value FROM jsonb_array_elements_text(\1::jsonb)))"),
@@ -49,46 +57,67 @@ _SQLITE = (
 )
 
 
+class _Text(NamedTuple):
+    """Statement or part as its file has it."""
+
+    sql: str
+    parameters: Sequence[str]
+    notation: tuple[tuple[str, str], ...]
+    """Patterns and replacements that translate it."""
+
+
 class Statements(Mapping[str, str]):
     """Statements of a database by name, each in the form of this database from its first use on."""
 
-    def __init__(self, texts: dict[str, str], *, own: dict[str, str], notation: tuple[tuple[str, str], ...]) -> None:
-        """Use `notation` to translate `texts`, not the database's `own` statements."""
+    def __init__(self, texts: Mapping[str, _Text], *, parts: Mapping[str, _Text]) -> None:
         self._texts = texts
-        self._ready = own
-        self._notation = notation
+        self._parts = parts
+        self._ready: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
         if name not in self._ready:
-            text = self._texts[name]
-            for pattern, replacement in self._notation:
-                text = re.sub(pattern, replacement, text)
-            self._ready[name] = text
+            self._ready[name] = self._read(self._texts[name])
         return self._ready[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._texts | self._ready)
+        return iter(self._texts)
 
     def __len__(self) -> int:
-        return len(self._texts | self._ready)
+        return len(self._texts)
+
+    def _read(self, text: _Text, arguments: Sequence[str] = ()) -> str:
+        """Return a text for the database, with arguments and parts filled in."""
+        sql = text.sql
+        for pattern, replacement in text.notation:
+            sql = re.sub(pattern, replacement, sql)
+        for parameter, value in zip(text.parameters, arguments, strict=True):
+            sql = sql.replace(f"{{{parameter}}}", value)
+        return _PART.sub(lambda found: self._read(self._parts[found[1]], _split(found[2])), sql)
 
 
 @cache
 def load_queries(dialect: str) -> Statements:
-    """Return the statements of a database. A statement starts at a `-- name: x` line."""
-    shared, own = _read_folder("relational"), _read_folder(dialect)
-    if dialect == "sqlite":
-        return Statements(shared, own=own, notation=_SQLITE)
-    return Statements(shared | own, own={}, notation=_POSTGRES)
+    """Return the statements of a database. A statement starts at a `-- name: x` line, a part at `-- part: x()`."""
+    is_sqlite = dialect == "sqlite"
+    texts, parts = _read_folder("relational", _SQLITE if is_sqlite else _POSTGRES)
+    own, own_parts = _read_folder(dialect, () if is_sqlite else _POSTGRES)
+    return Statements(texts | own, parts=parts | own_parts)
 
 
-def _read_folder(dialect: str) -> dict[str, str]:
+def _read_folder(dialect: str, notation: tuple[tuple[str, str], ...]) -> tuple[dict[str, _Text], dict[str, _Text]]:
+    """Return the statements and the parts in the files of a folder, by name."""
     folder = resources.files("weft.store") / dialect / "sql" / "queries"
-    found: dict[str, str] = {}
+    found: dict[str, dict[str, _Text]] = {"name": {}, "part": {}}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        _, *parts = _NAME.split(entry.read_text("utf-8"))
-        found |= {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
-    return found
+        for block in _TITLE.split(entry.read_text("utf-8"))[1:]:
+            if title := _NAME.match(block):
+                kind, name, parameters = title.groups("")
+                found[kind][name] = _Text(block[title.end() :].strip(), _split(parameters), notation)
+    return found["name"], found["part"]
+
+
+def _split(values: str) -> tuple[str, ...]:
+    return tuple(values.split(", ")) if values else ()
 
 
 @cache

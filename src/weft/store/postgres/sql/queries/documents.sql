@@ -47,17 +47,16 @@ WHERE n.namespace = :name;
 -- Turns: `shared` and `next` are compatible, `next` excludes itself, `alone` excludes all.
 SELECT chunks FROM weft.namespace WHERE namespace = :name FOR KEY SHARE;
 
--- name: lock_namespace
+-- part: chunks_of_locked()
 SELECT n.chunks + (SELECT coalesce(sum(d.chunks), 0) FROM weft.write_delta AS d WHERE d.namespace = :name)::bigint
 FROM weft.namespace AS n
 WHERE n.namespace = :name
-FOR NO KEY UPDATE OF n;
+
+-- name: lock_namespace
+{chunks_of_locked()} FOR NO KEY UPDATE OF n;
 
 -- name: hold_namespace
-SELECT n.chunks + (SELECT coalesce(sum(d.chunks), 0) FROM weft.write_delta AS d WHERE d.namespace = :name)::bigint
-FROM weft.namespace AS n
-WHERE n.namespace = :name
-FOR UPDATE OF n;
+{chunks_of_locked()} FOR UPDATE OF n;
 
 -- name: try_namespace
 SELECT namespace FROM weft.namespace WHERE namespace = :name FOR NO KEY UPDATE SKIP LOCKED;
@@ -79,23 +78,27 @@ INSERT INTO weft.write_delta (namespace, chunks, length) VALUES (:namespace, :ch
 INSERT INTO weft.write_delta (namespace, added, removed, touched)
 VALUES (:namespace, :added::bigint[], :removed::jsonb, :touched);
 
--- name: pending_removals
+-- part: pending_numbers()
+SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
+UNION
+SELECT r.key::bigint FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
+WHERE d.namespace = :namespace
+
+-- part: outdated()
 -- Chunks whose postings in the blocks are outdated, with the terms they had there. A chunk that is itself pending has none.
-SELECT DISTINCT ON (r.key) r.key::bigint, r.value::text
+SELECT DISTINCT ON (r.key) r.key::bigint AS number, r.value AS terms
 FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
 WHERE d.namespace = :namespace AND NOT EXISTS (
     SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
 )
-ORDER BY r.key, d.number;
+ORDER BY r.key, d.number
+
+-- name: pending_removals
+SELECT o.number, o.terms::text FROM ({outdated()}) AS o;
 
 -- name: pending_chunks
 SELECT c.number, c.terms::text, c.length FROM weft.chunk AS c
-WHERE c.namespace = :namespace AND c.number = ANY (ARRAY(
-    SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
-    UNION
-    SELECT r.key::bigint FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
-    WHERE d.namespace = :namespace
-));
+WHERE c.namespace = :namespace AND c.number = ANY (ARRAY({pending_numbers()}));
 
 -- name: count_terms
 -- Distinct terms: those that are counted, and the difference that folding would make.
@@ -105,22 +108,9 @@ SELECT (SELECT count(*) FROM weft.term AS t WHERE t.namespace = :namespace) + co
         SELECT y.term, sum(y.change) AS change FROM (
             SELECT k.term, 1 AS change
             FROM weft.chunk AS c CROSS JOIN LATERAL jsonb_object_keys(c.terms) AS k (term)
-            WHERE c.namespace = :namespace AND c.number = ANY (ARRAY(
-                SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
-                UNION
-                SELECT r.key::bigint
-                FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
-                WHERE d.namespace = :namespace
-            ))
+            WHERE c.namespace = :namespace AND c.number = ANY (ARRAY({pending_numbers()}))
             UNION ALL
-            SELECT jsonb_array_elements_text(o.terms), -1 FROM (
-                SELECT DISTINCT ON (r.key) r.value AS terms
-                FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
-                WHERE d.namespace = :namespace AND NOT EXISTS (
-                    SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
-                )
-                ORDER BY r.key, d.number
-            ) AS o
+            SELECT jsonb_array_elements_text(o.terms), -1 FROM ({outdated()}) AS o
         ) AS y
         GROUP BY y.term
     ) AS x LEFT JOIN weft.term AS s ON s.namespace = :namespace AND s.term = x.term
@@ -158,31 +148,7 @@ SELECT nextval('weft.number') FROM generate_series(1, :documents + :chunks);
 
 -- name: filter_chunks
 -- Number of the chunks that pass a filter, and their numbers as an array in text form.
--- Named documents are found by their ids, without a scan of all.
-WITH chosen AS (
-    SELECT a.number, a.source FROM weft.document AS a WHERE :all_documents::boolean AND a.namespace = :namespace
-    UNION ALL
-    SELECT n.number, n.source FROM weft.document AS n
-    WHERE NOT :all_documents::boolean AND n.namespace = :namespace AND n.id IN texts(:documents)
-)
-SELECT count(*), coalesce(array_agg(c.number), '{}')::text FROM chosen AS d
-JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
-WHERE starts_with(d.source, :prefix)
-    AND NOT EXISTS (
-        SELECT 1 FROM rows(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
-        ))
-    )
-    AND (:any_time::boolean OR c.number IN (
-        SELECT t.number FROM weft.chunk AS t
-        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
-    ));
+SELECT count(*), coalesce(array_agg(c.number), '{}')::text {chunks_of_filter()};
 
 -- name: filter_chunks_by_label
 -- The same for a filter with labels. With `is_plain` it has nothing else about documents.
@@ -203,15 +169,10 @@ FROM weft.chunk AS c
 WHERE c.namespace = :namespace AND c.document = ANY (ARRAY(SELECT labelled.document FROM labelled))
     AND (:is_plain::boolean OR EXISTS (
         SELECT 1 FROM weft.document AS d
-        WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix) AND (
-            :all_documents::boolean
-            OR d.id IN texts(:documents)
-        )
+        WHERE d.namespace = :namespace AND d.number = c.document AND starts_with(d.source, :prefix)
+            AND (:all_documents::boolean OR d.id IN texts(:documents))
     ))
-    AND (:any_time::boolean OR c.number IN (
-        SELECT t.number FROM weft.chunk AS t
-        WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
-    ));
+    AND {in_period()};
 
 -- name: opening_chunks
 SELECT p.id, c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.start_time, c.end_time
@@ -332,20 +293,8 @@ GROUP BY p.term;
 -- the stored postings of the rarer ones, which are the rarest and others up to a total number.
 WITH pending AS MATERIALIZED (
     SELECT k.number, k.length, k.terms || '{}' AS terms FROM weft.chunk AS k  -- decompresses them once
-    WHERE k.namespace = :namespace AND k.number = ANY (ARRAY(
-        SELECT unnest(a.added) FROM weft.write_delta AS a WHERE a.namespace = :namespace
-        UNION
-        SELECT r.key::bigint FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_object_keys(d.removed) AS r (key)
-        WHERE d.namespace = :namespace
-    ))
-), outdated AS MATERIALIZED (
-    SELECT DISTINCT ON (r.key) r.key::bigint AS number, r.value AS terms
-    FROM weft.write_delta AS d CROSS JOIN LATERAL jsonb_each(d.removed) AS r (key, value)
-    WHERE d.namespace = :namespace AND NOT EXISTS (
-        SELECT 1 FROM weft.write_delta AS a WHERE a.namespace = :namespace AND r.key::bigint = ANY (a.added)
-    )
-    ORDER BY r.key, d.number
-), counted AS MATERIALIZED (
+    WHERE k.namespace = :namespace AND k.number = ANY (ARRAY({pending_numbers()}))
+), outdated AS MATERIALIZED ({outdated()}), counted AS MATERIALIZED (
     SELECT t.term, coalesce(s.chunks, 0) + cardinality(new.numbers) - cardinality(old.numbers) AS chunks,
         new.numbers, new.lengths, new.frequencies, old.numbers AS outdated
     FROM unnest(:terms::text[]) AS t (term)

@@ -7,67 +7,43 @@ FROM weft.namespace AS n LEFT JOIN weft.fact_event AS e ON e.namespace = :namesp
 WHERE n.namespace = :namespace
 GROUP BY n.namespace;
 
--- name: facts_about
--- Facts of highest confidence valid at a time, for each of many subjects.
+-- part: valid_facts(columns, end, key, limit)
+-- Facts of highest confidence valid at a time: open-ended ones, and those that have ended since. An index has each in order.
+(
+    SELECT {columns} FROM weft.fact AS g
+    WHERE g.namespace = :namespace AND g.{end} = {key} AND g.{end} <> ''
+        AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed') AND coalesce(g.valid_from, g.created) <= :at::bigint
+    ORDER BY g.confidence DESC, g.created DESC, g.id
+    LIMIT {limit}::bigint
+)
+UNION ALL
+(
+    SELECT {columns} FROM weft.fact AS g
+    WHERE g.namespace = :namespace AND g.{end} = {key} AND g.{end} <> '' AND g.valid_to IS NOT NULL
+        AND g.status <> 'rejected' AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+    ORDER BY g.confidence DESC, g.created DESC, g.id
+    LIMIT {limit}::bigint
+)
+
+-- part: facts_with(end)
 -- LIMIT 1 keeps the planner from joining a few facts with all names.
-SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+SELECT {fact_columns()}
 FROM texts(:keys) AS k
-CROSS JOIN LATERAL (
-    (
-        SELECT g.* FROM weft.fact AS g
-        WHERE g.namespace = :namespace AND g.subject = k.value
-            AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
-            AND coalesce(g.valid_from, g.created) <= :at::bigint
-        ORDER BY g.confidence DESC, g.created DESC, g.id
-        LIMIT :limit::bigint
-    )
-    UNION ALL
-    (
-        SELECT g.* FROM weft.fact AS g
-        WHERE g.namespace = :namespace AND g.subject = k.value AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
-            AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
-        ORDER BY g.confidence DESC, g.created DESC, g.id
-        LIMIT :limit::bigint
-    )
-) AS f
+CROSS JOIN LATERAL ({valid_facts(g.*, {end}, k.value, :limit)}) AS f
 CROSS JOIN LATERAL (
     SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.subject LIMIT 1
 ) AS s
 LEFT JOIN LATERAL (
     SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.object AND f.object <> '' LIMIT 1
-) AS o ON TRUE;
+) AS o ON TRUE
+
+-- name: facts_about
+-- Facts of highest confidence valid at a time, for each of many subjects.
+{facts_with(subject)};
 
 -- name: facts_leading_to
 -- The same for each of many objects.
-SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
-FROM texts(:keys) AS k
-CROSS JOIN LATERAL (
-    (
-        SELECT g.* FROM weft.fact AS g
-        WHERE g.namespace = :namespace AND g.object = k.value AND g.object <> ''
-            AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
-            AND coalesce(g.valid_from, g.created) <= :at::bigint
-        ORDER BY g.confidence DESC, g.created DESC, g.id
-        LIMIT :limit::bigint
-    )
-    UNION ALL
-    (
-        SELECT g.* FROM weft.fact AS g
-        WHERE g.namespace = :namespace AND g.object = k.value AND g.object <> ''
-            AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
-            AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
-        ORDER BY g.confidence DESC, g.created DESC, g.id
-        LIMIT :limit::bigint
-    )
-) AS f
-CROSS JOIN LATERAL (
-    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.subject LIMIT 1
-) AS s
-LEFT JOIN LATERAL (
-    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.object LIMIT 1
-) AS o ON TRUE;
+{facts_with(object)};
 
 -- name: delete_fact_vectors
 -- The embedders are listed so that the primary key finds the rows.

@@ -254,14 +254,17 @@ FROM weft.fact_entity AS f
 WHERE f.namespace = :namespace AND f.key IN texts(:keys)
     AND NOT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = f.key);
 
--- name: entity_names
-SELECT h.id, coalesce(
+-- part: best_name(key)
+coalesce(
     (SELECT d.value FROM weft.edit AS d
-     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
+     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = {key} ORDER BY d.value LIMIT 1),
     (SELECT n.name FROM weft.candidate AS n
-     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
-    h.key
+     WHERE n.namespace = :namespace AND n.key = {key} ORDER BY n.rank, n.name LIMIT 1),
+    {key}
 )
+
+-- name: entity_names
+SELECT h.id, {best_name(h.key)}
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE e.namespace = :namespace AND e.id IN texts(:ids);
 
@@ -269,13 +272,7 @@ WHERE e.namespace = :namespace AND e.id IN texts(:ids);
 -- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
 -- wrote any, the others are returned too, for merging.
 SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions + pending.mentions, h.chunks + pending.chunks,
-    coalesce(
-        (SELECT d.value FROM weft.edit AS d
-         WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
-        (SELECT n.name FROM weft.candidate AS n
-         WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
-        h.key
-    ),
+    {best_name(h.key)},
     coalesce((SELECT n.type FROM weft.candidate AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
     coalesce((SELECT n.description FROM weft.candidate AS n
@@ -360,21 +357,26 @@ SELECT coalesce(
 SELECT e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace AND e.same_as <> e.key AND e.same_as IN texts(:keys);
 
+-- part: link_columns()
+g.id, g.subject, g.predicate, g.object, g.confidence, g.created
+
+-- part: best_facts(end)
+SELECT a.* FROM ({valid_facts({link_columns()}, {end}, e.key, :looks)}) AS a
+ORDER BY a.confidence DESC, a.created DESC, a.id
+LIMIT :looks::bigint
+
+-- part: chunks_of_key()
+e.chunks + coalesce((
+    SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
+), 0)::bigint
+
 -- name: links_of
 -- For many entities, given by id or by the key of a name: each name, the name of the entity, the strongest chunks that state
 -- it, the strongest relations in both directions, and the facts between it and other entities, as JSON lists. One end of a
 -- relation is the entity itself, so only the other end is looked up. Facts are those of highest confidence at a time, if it
 -- is given. `alone` are keys of entities known only from facts; these have no id.
 -- UNION, not UNION ALL, between facts: one from a name to itself is found from both ends and must count once.
-SELECT e.id, e.key, coalesce(
-    (SELECT d.value FROM weft.edit AS d
-     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = e.head_key ORDER BY d.value LIMIT 1),
-    (SELECT n.name FROM weft.candidate AS n
-     WHERE n.namespace = :namespace AND n.key = e.head_key ORDER BY n.rank, n.name LIMIT 1),
-    e.head_key
-), e.chunks + coalesce((
-    SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
-), 0)::bigint, e.strong, mentioned.mentions, related.relations, stated.facts
+SELECT e.id, e.key, {best_name(e.head_key)}, {chunks_of_key()}, e.strong, mentioned.mentions, related.relations, stated.facts
 FROM (
     SELECT h.id, h.key AS head_key, n.number, n.key, n.chunks, n.strong
     FROM weft.entity AS h JOIN weft.entity AS n ON n.namespace = :namespace AND n.head = h.number
@@ -430,51 +432,11 @@ CROSS JOIN LATERAL (
     ), '[]')::text AS facts
     FROM (
         (
-            SELECT a.* FROM (
-                (
-                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
-                    WHERE g.namespace = :namespace AND g.subject = e.key
-                        AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
-                        AND coalesce(g.valid_from, g.created) <= :at::bigint
-                    ORDER BY g.confidence DESC, g.created DESC, g.id
-                    LIMIT :looks::bigint
-                )
-                UNION ALL
-                (
-                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
-                    WHERE g.namespace = :namespace AND g.subject = e.key
-                        AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
-                        AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
-                    ORDER BY g.confidence DESC, g.created DESC, g.id
-                    LIMIT :looks::bigint
-                )
-            ) AS a
-            ORDER BY a.confidence DESC, a.created DESC, a.id
-            LIMIT :looks::bigint
+            {best_facts(subject)}
         )
         UNION
         (
-            SELECT b.* FROM (
-                (
-                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
-                    WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
-                        AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
-                        AND coalesce(g.valid_from, g.created) <= :at::bigint
-                    ORDER BY g.confidence DESC, g.created DESC, g.id
-                    LIMIT :looks::bigint
-                )
-                UNION ALL
-                (
-                    SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
-                    WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
-                        AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
-                        AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
-                    ORDER BY g.confidence DESC, g.created DESC, g.id
-                    LIMIT :looks::bigint
-                )
-            ) AS b
-            ORDER BY b.confidence DESC, b.created DESC, b.id
-            LIMIT :looks::bigint
+            {best_facts(object)}
         )
     ) AS f
     LEFT JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = f.subject
@@ -491,13 +453,7 @@ WITH near AS MATERIALIZED (
     SELECT i.id, i.document FROM weft.chunk AS i
     WHERE i.namespace = :namespace AND i.id IN texts(:hits)
 )
-SELECT h.id, coalesce(
-    (SELECT r.value FROM weft.edit AS r
-     WHERE r.namespace = :namespace AND r.kind = 'rename' AND r.key = h.key ORDER BY r.value LIMIT 1),
-    (SELECT n.name FROM weft.candidate AS n
-     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
-    h.key
-), (
+SELECT h.id, {best_name(h.key)}, (
     SELECT json_build_array(
         c.id, m.count, d.id, coalesce((SELECT json_agg(near.id) FROM near WHERE near.document = c.document), '[]')
     )::text
@@ -531,22 +487,32 @@ FROM (
 JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = first.number
 WHERE first.nth <= :limit;
 
--- name: co_occurrences
--- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
--- that are about the first alone, and about the other alone.
-WITH own AS MATERIALIZED (
+-- part: strongest_mentions(key)
+SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
+WHERE i.namespace = :namespace AND i.key = {key}
+ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
+LIMIT :chunks
+
+-- part: own_chunks()
+own AS MATERIALIZED (
     SELECT h.id, h.number AS head, e.key, b.chunk, b.about, b.sentences
     FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
     CROSS JOIN LATERAL (
-        SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
-        WHERE i.namespace = :namespace AND i.key = e.key
-        ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
-        LIMIT :chunks
+        {strongest_mentions(e.key)}
     ) AS b
     WHERE h.namespace = :namespace AND h.id IN texts(:ids)
 )
-SELECT own.id, own.key, oh.id, o.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
+
+-- part: co_occurrence_counts()
+-- Shared chunks that mention both in a sentence, that are about the first alone, and about the other alone.
+count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
     count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
+
+-- name: co_occurrences
+-- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
+-- that are about the first alone, and about the other alone.
+WITH {own_chunks()}
+SELECT own.id, own.key, oh.id, o.key, {co_occurrence_counts()}
 FROM own JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m.key <> own.key
 JOIN weft.entity AS o ON o.namespace = :namespace AND o.key = m.key
 JOIN weft.entity AS oh ON oh.namespace = :namespace AND oh.number = o.head AND oh.number <> own.head
@@ -554,26 +520,26 @@ GROUP BY own.id, own.key, oh.id, o.key;
 
 -- name: co_occurrences_with
 -- The same for the entities of two lists.
-WITH own AS MATERIALIZED (
-    SELECT h.id, h.number AS head, e.key, b.chunk, b.about, b.sentences
-    FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-    CROSS JOIN LATERAL (
-        SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
-        WHERE i.namespace = :namespace AND i.key = e.key
-        ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
-        LIMIT :chunks
-    ) AS b
-    WHERE h.namespace = :namespace AND h.id IN texts(:ids)
-), far AS MATERIALIZED (
+WITH {own_chunks()}, far AS MATERIALIZED (
     SELECT h.id, h.number AS head, e.key
     FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
     WHERE h.namespace = :namespace AND h.id IN texts(:others)
 )
-SELECT own.id, own.key, far.id, far.key, count(*) FILTER (WHERE m.sentences & own.sentences <> 0),
-    count(*) FILTER (WHERE own.about AND NOT m.about), count(*) FILTER (WHERE m.about AND NOT own.about)
+SELECT own.id, own.key, far.id, far.key, {co_occurrence_counts()}
 FROM own JOIN far ON far.head <> own.head
 JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = own.chunk AND m.key = far.key
 GROUP BY own.id, own.key, far.id, far.key;
+
+-- part: named_pairs()
+FROM (
+    SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
+    FROM rows(:stated_relations) AS v
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
+    JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
+    JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
+) AS w
+ORDER BY w.place::integer, w.source, w.target
 
 -- name: shared_chunks
 -- For each position, ids of source and target, and derived type: of the strongest chunks of each name of the source, the
@@ -582,10 +548,7 @@ SELECT w.place, w.source, w.target, coalesce((
     SELECT json_agg(c.id) FROM (
         SELECT k.id
         FROM (
-            SELECT i.chunk, i.about, i.sentences FROM weft.mention AS i
-            WHERE i.namespace = :namespace AND i.key = w.source
-            ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
-            LIMIT :chunks
+            {strongest_mentions(w.source)}
         ) AS a
         JOIN weft.mention AS b ON b.namespace = :namespace AND b.chunk = a.chunk AND b.key = w.target
         JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = a.chunk
@@ -595,15 +558,7 @@ SELECT w.place, w.source, w.target, coalesce((
         LIMIT :limit
     ) AS c
 ), '[]')::text
-FROM (
-    SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM rows(:stated_relations) AS v
-    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
-    JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
-    JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
-    JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
-) AS w
-ORDER BY w.place::integer, w.source, w.target;
+{named_pairs()};
 
 -- name: mentions_in
 -- For each chunk: its text, and its mentions as a JSON list, each with its key. Besides a mention: whether the entity may
@@ -636,9 +591,7 @@ WHERE c.namespace = :namespace AND c.id IN texts(:ids);
 -- name: written_names
 -- Strong entities with a defining chunk, of keys that a text may contain: chunks that state the name, and whether any chunk
 -- states the entity.
-SELECT e.key, h.id, e.chunks + coalesce((
-    SELECT sum(p.chunks) FROM weft.mention_delta AS p WHERE p.namespace = :namespace AND p.key = e.key
-), 0)::bigint, EXISTS (
+SELECT e.key, h.id, {chunks_of_key()}, EXISTS (
     SELECT 1 FROM weft.entity AS o JOIN weft.mention AS i ON i.namespace = :namespace AND i.key = o.key
     WHERE o.namespace = :namespace AND o.head = e.head
 )
@@ -730,15 +683,7 @@ SELECT w.place, w.source, w.target, coalesce((
         LIMIT :limit::bigint
     ) AS c
 ), '[]')::text
-FROM (
-    SELECT v.value ->> 0 AS place, sn.key AS source, tn.key AS target, v.value ->> 3 AS type
-    FROM rows(:stated_relations) AS v
-    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.id = v.value ->> 1
-    JOIN weft.entity AS sn ON sn.namespace = :namespace AND sn.head = sh.number
-    JOIN weft.entity AS th ON th.namespace = :namespace AND th.id = v.value ->> 2
-    JOIN weft.entity AS tn ON tn.namespace = :namespace AND tn.head = th.number
-) AS w
-ORDER BY w.place::integer, w.source, w.target;
+{named_pairs()};
 
 -- name: unembedded_entities
 SELECT c.id, n.key, n.name, n.description

@@ -87,6 +87,35 @@ SELECT c.id, d.id, d.source, d.title
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN texts(:ids);
 
+-- part: passes_labels()
+NOT EXISTS (
+    SELECT 1 FROM rows(:labels) AS wanted
+    WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
+        SELECT 1 FROM weft.label AS l
+        WHERE l.namespace = :namespace AND l.document = d.number
+            AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
+    ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
+        SELECT 1 FROM weft.label AS l
+        WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
+    ))
+)
+
+-- part: chunks_of_filter()
+-- Named documents are found by their ids, without a scan of all.
+FROM (
+    SELECT a.number, a.source FROM weft.document AS a WHERE :all_documents::boolean AND a.namespace = :namespace
+    UNION ALL
+    SELECT n.number, n.source FROM weft.document AS n
+    WHERE NOT :all_documents::boolean AND n.namespace = :namespace AND n.id IN texts(:documents)
+) AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
+WHERE starts_with(d.source, :prefix) AND {passes_labels()} AND {in_period()}
+
+-- part: in_period()
+(:any_time::boolean OR c.number IN (
+    SELECT t.number FROM weft.chunk AS t
+    WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
+))
+
 -- name: find_documents
 SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
     (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)
@@ -95,17 +124,7 @@ WHERE d.namespace = :namespace
     AND d.source > :after
     AND (:all_documents::boolean OR d.id IN texts(:documents))
     AND starts_with(d.source, :prefix)
-    AND NOT EXISTS (
-        SELECT 1 FROM rows(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
-        ))
-    )
+    AND {passes_labels()}
     AND (:any_time::boolean OR d.number IN (
         SELECT t.document FROM weft.chunk AS t
         WHERE t.namespace = :namespace AND t.start_time < :time_to::bigint AND t.end_time >= :time_from::bigint
@@ -167,17 +186,7 @@ WHERE c.namespace = :namespace AND c.start_time IS NOT NULL
     AND (:any_time::boolean OR (c.start_time < :time_to::bigint AND c.end_time >= :time_from::bigint))
     AND (:all_documents::boolean OR d.id IN texts(:documents))
     AND starts_with(d.source, :prefix)
-    AND NOT EXISTS (
-        SELECT 1 FROM rows(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
-            SELECT 1 FROM weft.label AS l
-            WHERE l.namespace = :namespace AND l.document = d.number AND l.key = wanted.value ->> 0
-        ))
-    )
+    AND {passes_labels()}
 ORDER BY c.start_time DESC, c.id
 LIMIT :limit;
 

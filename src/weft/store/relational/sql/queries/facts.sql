@@ -27,9 +27,12 @@ ON CONFLICT (namespace, word, key) DO NOTHING;
 INSERT INTO weft.fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
 ON CONFLICT (namespace, fact, document) DO NOTHING;
 
--- name: facts_by_id
-SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+-- part: fact_columns()
+f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+
+-- name: facts_by_id
+SELECT {fact_columns()}
 FROM weft.fact AS f
 JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
 LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''

@@ -51,30 +51,7 @@ SELECT CASE WHEN nth <= :documents
 END FROM counted;
 
 -- name: filter_chunks
--- Named documents are found by their ids, without a scan of all.
-WITH chosen AS (
-    SELECT number, source FROM document WHERE :all_documents AND namespace = :namespace
-    UNION ALL
-    SELECT number, source FROM document
-    WHERE NOT :all_documents AND namespace = :namespace AND id IN (SELECT value FROM json_each(:documents))
-)
-SELECT c.number FROM chosen AS d JOIN chunk AS c ON c.document = d.number
-WHERE substr(d.source, 1, length(:prefix)) = :prefix
-    AND NOT EXISTS (
-        SELECT 1 FROM json_each(:labels) AS wanted
-        WHERE (wanted.value ->> 3 = 'excluded') = EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number
-                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
-        ) AND (wanted.value ->> 3 <> 'if present' OR EXISTS (
-            SELECT 1 FROM label
-            WHERE label.namespace = :namespace AND label.document = d.number AND label.key = wanted.value ->> 0
-        ))
-    )
-    AND (:any_time OR c.number IN (
-        SELECT t.number FROM chunk AS t
-        WHERE t.namespace = :namespace AND t.start_time < :time_to AND t.end_time >= :time_from
-    ));
+SELECT c.number {chunks_of_filter()};
 
 -- name: opening_chunks
 -- CROSS: look up these parts, then the chunks of their documents

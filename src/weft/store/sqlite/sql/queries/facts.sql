@@ -5,56 +5,38 @@ INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
 SELECT :namespace, :fact, 1 + coalesce(max(place), 0), :at, :action, :detail, :other FROM fact_event
 WHERE namespace = :namespace AND fact = :fact;
 
--- name: facts_about
--- Facts of highest confidence valid at a time, for each of many subjects.
-SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+-- part: valid_facts(columns, end, key, limit)
+-- Facts of highest confidence valid at a time: open-ended ones, and those that have ended since. An index has each in order.
+SELECT * FROM (
+    SELECT {columns} FROM fact
+    WHERE namespace = :namespace AND {end} = {key} AND {end} <> ''
+        AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+    ORDER BY confidence DESC, created DESC, id
+    LIMIT {limit}
+)
+UNION ALL
+SELECT * FROM (
+    SELECT {columns} FROM fact
+    WHERE namespace = :namespace AND {end} = {key} AND {end} <> '' AND valid_to IS NOT NULL AND status <> 'rejected'
+        AND valid_to > :at AND coalesce(valid_from, created) <= :at
+    ORDER BY confidence DESC, created DESC, id
+    LIMIT {limit}
+)
+
+-- part: facts_with(end)
+SELECT {fact_columns()}
 FROM json_each(:keys) AS k CROSS JOIN fact AS f
 JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
 LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''
-WHERE f.number IN (
-    SELECT number FROM (
-        SELECT number FROM fact
-        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NULL AND status IN ('staged', 'confirmed')
-            AND coalesce(valid_from, created) <= :at
-        ORDER BY confidence DESC, created DESC, id
-        LIMIT :limit
-    )
-    UNION ALL
-    SELECT number FROM (
-        SELECT number FROM fact
-        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NOT NULL AND status <> 'rejected'
-            AND valid_to > :at AND coalesce(valid_from, created) <= :at
-        ORDER BY confidence DESC, created DESC, id
-        LIMIT :limit
-    )
-);
+WHERE f.number IN ({valid_facts(number, {end}, k.value, :limit)})
+
+-- name: facts_about
+-- Facts of highest confidence valid at a time, for each of many subjects.
+{facts_with(subject)};
 
 -- name: facts_leading_to
 -- The same for each of many objects.
-SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
-FROM json_each(:keys) AS k CROSS JOIN fact AS f
-JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
-LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object
-WHERE f.number IN (
-    SELECT number FROM (
-        SELECT number FROM fact
-        WHERE namespace = :namespace AND object = k.value AND object <> ''
-            AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
-        ORDER BY confidence DESC, created DESC, id
-        LIMIT :limit
-    )
-    UNION ALL
-    SELECT number FROM (
-        SELECT number FROM fact
-        WHERE namespace = :namespace AND object = k.value AND object <> ''
-            AND valid_to IS NOT NULL AND status <> 'rejected'
-            AND valid_to > :at AND coalesce(valid_from, created) <= :at
-        ORDER BY confidence DESC, created DESC, id
-        LIMIT :limit
-    )
-);
+{facts_with(object)};
 
 -- name: delete_fact_vectors
 DELETE FROM fact_vector

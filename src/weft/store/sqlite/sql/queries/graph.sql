@@ -243,12 +243,15 @@ SELECT f.key, NULL, 1, 0, 0, 1
 FROM json_each(:keys) AS k CROSS JOIN fact_entity AS f ON f.namespace = :namespace AND f.key = k.value
 WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = f.key);
 
--- name: entity_names
-SELECT h.id, coalesce(
-    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-    (SELECT name FROM best_name WHERE key = h.number),
-    h.key
+-- part: best_name(key, number)
+coalesce(
+    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = {key} LIMIT 1),
+    (SELECT name FROM best_name WHERE key = {number}),
+    {key}
 )
+
+-- name: entity_names
+SELECT h.id, {best_name(h.key, h.number)}
 FROM entity AS e JOIN entity AS h ON h.number = e.head
 WHERE e.namespace = :namespace AND e.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids));
 
@@ -256,11 +259,7 @@ WHERE e.namespace = :namespace AND e.hash IN (SELECT unhex(substr(value, 2)) FRO
 -- For each key and each id: its entity and the aliases of that, in order. The description is the first one; if a model
 -- wrote any, the others are returned too, for merging. Of descriptions with the same 48 characters, 64 are compared.
 SELECT e.key, e.id, h.id, h.key, h.strong, h.mentions, h.chunks,
-    coalesce(
-        (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-        (SELECT name FROM best_name WHERE key = h.number),
-        h.key
-    ),
+    {best_name(h.key, h.number)},
     coalesce((SELECT type FROM candidate
         WHERE key = h.number AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     coalesce((SELECT description FROM (
@@ -339,16 +338,20 @@ WHERE w.namespace = :namespace AND w.key = :key;
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND alias_of IN (SELECT value FROM json_each(:keys));
 
+-- part: link_columns()
+number, confidence, created, id
+
+-- part: best_facts(end)
+SELECT number FROM (
+    {valid_facts({link_columns()}, {end}, e.key, :looks)} ORDER BY confidence DESC, created DESC, id LIMIT :looks
+)
+
 -- name: links_of
 -- For many entities, given by id or by the key of a name: each name, the name of the entity, the strongest chunks that state
 -- it, the strongest relations in both directions, and the facts between it and other entities, as JSON lists. One end of a
 -- relation is the entity itself, so only the other end is looked up. Facts are those of highest confidence at a time, if it
 -- is given. `alone` are keys of entities known only from facts; these have no id.
-SELECT e.id, e.key, coalesce(
-    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = e.head_key LIMIT 1),
-    (SELECT name FROM best_name WHERE key = e.head),
-    e.head_key
-), e.chunks, e.strong, (
+SELECT e.id, e.key, {best_name(e.head_key, e.head)}, e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
         SELECT chunk, count, about FROM mention WHERE key = e.number
@@ -383,46 +386,9 @@ SELECT e.id, e.key, coalesce(
     LEFT JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject LEFT JOIN entity AS sh ON sh.number = s.head
     LEFT JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object LEFT JOIN entity AS th ON th.number = t.head
     WHERE f.object <> '' AND f.number IN (
-        SELECT number FROM (
-            SELECT * FROM (
-                SELECT number, confidence, created, id FROM fact
-                WHERE namespace = :namespace AND subject = e.key
-                    AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
-                ORDER BY confidence DESC, created DESC, id
-                LIMIT :looks
-            )
-            UNION ALL
-            SELECT * FROM (
-                SELECT number, confidence, created, id FROM fact
-                WHERE namespace = :namespace AND subject = e.key AND valid_to IS NOT NULL AND status <> 'rejected'
-                    AND valid_to > :at AND coalesce(valid_from, created) <= :at
-                ORDER BY confidence DESC, created DESC, id
-                LIMIT :looks
-            )
-            ORDER BY confidence DESC, created DESC, id
-            LIMIT :looks
-        )
+        {best_facts(subject)}
         UNION ALL
-        SELECT number FROM (
-            SELECT * FROM (
-                SELECT number, confidence, created, id FROM fact
-                WHERE namespace = :namespace AND object = e.key AND object <> ''
-                    AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
-                ORDER BY confidence DESC, created DESC, id
-                LIMIT :looks
-            )
-            UNION ALL
-            SELECT * FROM (
-                SELECT number, confidence, created, id FROM fact
-                WHERE namespace = :namespace AND object = e.key AND object <> ''
-                    AND valid_to IS NOT NULL AND status <> 'rejected'
-                    AND valid_to > :at AND coalesce(valid_from, created) <= :at
-                ORDER BY confidence DESC, created DESC, id
-                LIMIT :looks
-            )
-            ORDER BY confidence DESC, created DESC, id
-            LIMIT :looks
-        )
+        {best_facts(object)}
     )
 ) END
 FROM (
@@ -444,11 +410,7 @@ FROM (
 WITH near AS MATERIALIZED (
     SELECT c.id, c.document FROM json_each(:hits) AS k CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
 )
-SELECT h.id, coalesce(
-    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
-    (SELECT name FROM best_name WHERE key = h.number),
-    h.key
-), (
+SELECT h.id, {best_name(h.key, h.number)}, (
     SELECT json_array(c.id, m.count, d.id, json((SELECT json_group_array(near.id) FROM near WHERE near.document = c.document)))
     FROM (
         SELECT chunk, count FROM mention WHERE key = e.number AND about = 1 ORDER BY count DESC, place, chunk LIMIT 1
@@ -473,20 +435,27 @@ FROM (
 CROSS JOIN chunk AS c ON c.number = k.number
 WHERE k.nth <= :limit;
 
--- name: co_occurrences
--- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
--- that are about the first alone, and about the other alone.
+-- part: strongest_mentions(number)
+SELECT chunk, about, sentences FROM mention
+WHERE key = {number}
+ORDER BY about DESC, count DESC, place, chunk
+LIMIT :chunks
+
+-- part: co_occurrences_in_own_chunks()
+-- Shared chunks that mention both in a sentence, that are about the first alone, and about the other alone.
 SELECT h.id, e.key, oh.id, o.key,
     sum(m.sentences & (own.value ->> 2) <> 0), sum((own.value ->> 1) AND NOT m.about), sum(m.about AND NOT (own.value ->> 1))
 FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number
 CROSS JOIN json_each((
     SELECT json_group_array(json_array(b.chunk, b.about, b.sentences)) FROM (
-        SELECT chunk, about, sentences FROM mention
-        WHERE key = e.number
-        ORDER BY about DESC, count DESC, place, chunk
-        LIMIT :chunks
+        {strongest_mentions(e.number)}
     ) AS b
 )) AS own
+
+-- name: co_occurrences
+-- Entities in the strongest chunks of each name of an entity: the number of these chunks that mention both in a sentence,
+-- that are about the first alone, and about the other alone.
+{co_occurrences_in_own_chunks()}
 CROSS JOIN mention AS m ON m.chunk = own.value ->> 0 AND m.key <> e.number
 CROSS JOIN entity AS o ON o.number = m.key CROSS JOIN entity AS oh ON oh.number = o.head AND oh.number <> h.number
 WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
@@ -494,17 +463,7 @@ GROUP BY e.number, o.number;
 
 -- name: co_occurrences_with
 -- The same for the entities of two lists.
-SELECT h.id, e.key, oh.id, o.key,
-    sum(m.sentences & (own.value ->> 2) <> 0), sum((own.value ->> 1) AND NOT m.about), sum(m.about AND NOT (own.value ->> 1))
-FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number
-CROSS JOIN json_each((
-    SELECT json_group_array(json_array(b.chunk, b.about, b.sentences)) FROM (
-        SELECT chunk, about, sentences FROM mention
-        WHERE key = e.number
-        ORDER BY about DESC, count DESC, place, chunk
-        LIMIT :chunks
-    ) AS b
-)) AS own
+{co_occurrences_in_own_chunks()}
 CROSS JOIN entity AS oh ON oh.namespace = :namespace AND oh.number <> h.number
     AND oh.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:others))
 CROSS JOIN entity AS o ON o.head = oh.number
@@ -512,25 +471,7 @@ CROSS JOIN mention AS m ON m.chunk = own.value ->> 0 AND m.key = o.number
 WHERE h.namespace = :namespace AND h.hash IN (SELECT unhex(substr(value, 2)) FROM json_each(:ids))
 GROUP BY e.number, o.number;
 
--- name: shared_chunks
--- For each position, ids of source and target, and derived type: of the strongest chunks of each name of the source, the
--- first by id that it is derived from, as a JSON list.
-SELECT w.place, w.source, w.target, (
-    SELECT json_group_array(c.id) FROM (
-        SELECT k.id
-        FROM (
-            SELECT chunk, about, sentences FROM mention
-            WHERE key = w.from_number
-            ORDER BY about DESC, count DESC, place, chunk
-            LIMIT :chunks
-        ) AS a
-        CROSS JOIN mention AS b ON b.chunk = a.chunk AND b.key = w.to_number
-        CROSS JOIN chunk AS k ON k.number = a.chunk
-        WHERE CASE w.type WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
-        ORDER BY k.id
-        LIMIT :limit
-    ) AS c
-)
+-- part: named_pairs()
 FROM (
     SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
         s.number AS from_number, t.number AS to_number
@@ -540,7 +481,25 @@ FROM (
     CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
     CROSS JOIN entity AS t ON t.head = th.number
     ORDER BY 1, 2, 3
-) AS w;
+) AS w
+
+-- name: shared_chunks
+-- For each position, ids of source and target, and derived type: of the strongest chunks of each name of the source, the
+-- first by id that it is derived from, as a JSON list.
+SELECT w.place, w.source, w.target, (
+    SELECT json_group_array(c.id) FROM (
+        SELECT k.id
+        FROM (
+            {strongest_mentions(w.from_number)}
+        ) AS a
+        CROSS JOIN mention AS b ON b.chunk = a.chunk AND b.key = w.to_number
+        CROSS JOIN chunk AS k ON k.number = a.chunk
+        WHERE CASE w.type WHEN 'co_occurs_with' THEN a.sentences & b.sentences <> 0 ELSE a.about AND NOT b.about END
+        ORDER BY k.id
+        LIMIT :limit
+    ) AS c
+)
+{named_pairs()};
 
 -- name: mentions_in
 -- For each chunk: its text, and its mentions as a JSON list, each with its key. Besides a mention: whether the entity may
@@ -644,16 +603,7 @@ SELECT w.place, w.source, w.target, (
         LIMIT :limit
     ) AS c
 )
-FROM (
-    SELECT value ->> 0 AS place, s.key AS source, t.key AS target, value ->> 3 AS type,
-        s.number AS from_number, t.number AS to_number
-    FROM json_each(:stated_relations)
-    CROSS JOIN entity AS sh ON sh.namespace = :namespace AND sh.hash = unhex(substr(value ->> 1, 2))
-    CROSS JOIN entity AS s ON s.head = sh.number
-    CROSS JOIN entity AS th ON th.namespace = :namespace AND th.hash = unhex(substr(value ->> 2, 2))
-    CROSS JOIN entity AS t ON t.head = th.number
-    ORDER BY 1, 2, 3
-) AS w;
+{named_pairs()};
 
 -- name: unembedded_entities
 SELECT c.id, w.key, coalesce(n.name, w.spelling), n.description
