@@ -17,6 +17,7 @@ from weft.extract.names import name_text
 from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import MAX_FACT_LINKS, BrokenLink, Census, Definition, Entity, Known, Links, Mention, Relation, Vector
 from weft.store.relational.annotations import write_name_vectors
+from weft.store.relational.chunk_rows import read_chunk
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph.edge_rows import LinkRow, join_facts, read_links
 from weft.store.relational.graph.graph_write import GraphChanges
@@ -250,7 +251,7 @@ class RelationalGraph:
             bare = [sources[place] for place in derived if not any(s.description for s in sources[place])]
             ids = sorted({found[0].chunk_id for found in bare if found})
             rows = db.run("chunks_by_id", {"namespace": namespace, "ids": json.dumps(ids)}) if ids else []
-        by_id = {id: text for id, _, _, _, _, _, text, *_ in rows}
+        by_id = {chunk.id: chunk.text for chunk in map(read_chunk, rows)}
         return [_describe(relation, sources[place], by_id) for place, relation in enumerate(relations)]
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
