@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from platformdirs import user_cache_path
 
-EXAMPLES = int(os.environ.get("WEFT_EXAMPLES") or 50)
+EXAMPLES = int(os.environ.get("WEFT_EXAMPLES") or 25)
 """Examples of a property test that does not set a number; `make test-slow` sets more."""
 
 # No deadline: how long an example takes depends on what else the machine does.

@@ -85,21 +85,24 @@ def collect(root):
     finally:
         re.compile = original
     uses = used_methods(root)
-    patterns = {key: (place, methods_at(root, place, uses)) for key, place in found.items()}
+    local = local_methods(uses)
+    patterns = {key: (place, methods_at(root, place, uses, local)) for key, place in found.items()}
     return patterns | inline_patterns(root)
 
 
-def methods_at(root, place, uses):
+def local_methods(uses):
+    """Return {file: methods called on any of its local names}."""
+    found = {}
+    for (file, name), methods in uses.items():
+        if name.islower() and name != "re":
+            found.setdefault(file, set()).update(methods)
+    return found
+
+
+def methods_at(root, place, uses, local):
     """Return the methods called on a pattern: by its name, or if it is in a table by any local name of that file."""
     file, name = names_at(root, place)
-    if found := uses.get((file, name), set()) - {"passed on"}:
-        return found
-    return {
-        method
-        for (other, name), methods in uses.items()
-        if other == file and name.islower() and name != "re"
-        for method in methods
-    } - {"passed on"}
+    return uses.get((file, name), set()) - {"passed on"} or local.get(file, set()) - {"passed on"}
 
 
 def names_at(root, place):

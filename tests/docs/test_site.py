@@ -20,7 +20,7 @@ OTHER_HOST = re.compile(
 PAGES = ["index.html", "python.html", "performance.html"]
 """Pages with pictures, code, wide tables and links in text."""
 
-MAX_BLOCKS = 60
+MAX_BLOCKS = 25
 """Blocks of a page that are checked: the page of Python repeats the same elements a hundred times."""
 
 CUT = """blocks => {

@@ -123,7 +123,12 @@ MANY = [
 
 
 @pytest.mark.parametrize(
-    ("kill", "wait"), [(signal.SIGKILL, 0.0), (signal.SIGINT, 0.05), (signal.SIGKILL, 0.2)], ids=["0", "Ctrl-C", "0.2"]
+    ("kill", "wait"),
+    [
+        pytest.param(signal.SIGKILL, 0.05, id="kill"),
+        pytest.param(signal.SIGINT, 0.05, id="Ctrl-C"),
+        *(pytest.param(signal.SIGKILL, wait, id=str(wait), marks=pytest.mark.slow) for wait in (0.0, 0.2)),
+    ],
 )
 def test_a_killed_import_wrote_nothing_or_all(tmp_path, kill, wait):
     """The store is consistent, and the next import completes the work."""

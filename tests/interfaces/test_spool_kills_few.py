@@ -14,6 +14,6 @@ def test_a_few_killed_captures_lose_nothing(tmp_path):
     """All acknowledged turns of two hosts are in the store, each once."""
     server = ForkServer()
     try:
-        assert kill_captures(server, tmp_path, kills=10, random=random.Random(1))
+        assert kill_captures(server, tmp_path, kills=5, random=random.Random(1))
     finally:
         server.close()
