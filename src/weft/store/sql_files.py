@@ -30,8 +30,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-_TITLE = re.compile(r"^-- (?=(?:name|part): )", re.MULTILINE)
-_NAME = re.compile(r"(\w+): (\w+)(?:\(([\w, ]*)\))?\n")
+_TITLE = re.compile(r"^-- (name|part): (\w+)(?:\(([\w, ]*)\))?\n", re.MULTILINE)
 _PART = re.compile(r"\{(\w+)\(((?:[^()]|\(\))*)\)\}")
 
 _POSTGRES = (
@@ -109,10 +108,9 @@ def _read_folder(dialect: str, notation: tuple[tuple[str, str], ...]) -> tuple[d
     folder = resources.files("weft.store") / dialect / "sql" / "queries"
     found: dict[str, dict[str, _Text]] = {"name": {}, "part": {}}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        for block in _TITLE.split(entry.read_text("utf-8"))[1:]:
-            if title := _NAME.match(block):
-                kind, name, parameters = title.groups("")
-                found[kind][name] = _Text(block[title.end() :].strip(), _split(parameters), notation)
+        _, *blocks = _TITLE.split(entry.read_text("utf-8"))
+        for kind, name, parameters, sql in zip(*(blocks[place::4] for place in range(4)), strict=True):
+            found[kind][name] = _Text(sql.strip(), _split(parameters), notation)
     return found["name"], found["part"]
 
 
