@@ -52,14 +52,15 @@ class PostgresVectors:
         self, found: NamespaceRow, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
         _, total = self._count_facts(found.key)
-        return vectors.search_facts(self._session, found.key, vector, model=model, limit=limit, total=total)
+        values: dict[str, Any] = {"namespace": found.key, "model": model, "limit": limit}
+        return vectors.search_facts(self._session, "search_fact_vectors", vector, total=total, **values)
 
     def nearest_facts(
         self, found: NamespaceRow, vector: Vector, *, model: int, at: int, limit: int
     ) -> list[tuple[str, float]]:
         total, _ = self._count_facts(found.key)
-        options: dict[str, Any] = {"model": model, "at": at, "limit": limit}
-        return vectors.search_fact_texts(self._session, found.key, vector, **options, total=total)
+        values = {"namespace": found.key, "model": model, "at": at, "limit": limit}
+        return vectors.search_facts(self._session, "search_fact_texts", vector, total=total, **values)
 
     def describe(self, found: NamespaceRow, model: ModelRow) -> str:
         return vectors.describe(found.chunks)

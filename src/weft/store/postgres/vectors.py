@@ -102,25 +102,16 @@ def describe(total: int) -> str:
 
 
 def search_facts(
-    db: VectorSession, namespace: Namespace, vector: Vector, *, model: int, limit: int, total: int
+    db: VectorSession, statement: str, vector: Vector, *, total: int, **values: Any
 ) -> list[tuple[str, float]]:
-    """Return the keys of the nearest of `total` fact entities with their cosines."""
-    values = {"namespace": namespace, "model": model, "vector": PgVector(vector), "limit": limit}
+    """Return the keys or ids of the nearest of `total` rows with their cosines. Many rows have an index."""
+    values["vector"] = PgVector(vector)
     if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
-        return [(key, score) for key, score in db.run("search_fact_vectors", values)]
-    rows = _search_index(db, "search_fact_vectors_index", values, limit=limit, total=total, dimension=len(vector))
+        rows = db.run(statement, values)
+    else:
+        limit, dimension = values["limit"], len(vector)
+        rows = _search_index(db, f"{statement}_index", values, limit=limit, total=total, dimension=dimension)
     return [(key, score) for key, score in rows]
-
-
-def search_fact_texts(
-    db: VectorSession, namespace: Namespace, vector: Vector, *, model: int, at: int, limit: int, total: int
-) -> list[tuple[str, float]]:
-    """Return the ids of the nearest of `total` facts valid at a time, with their cosines."""
-    values = {"namespace": namespace, "model": model, "vector": PgVector(vector), "at": at, "limit": limit}
-    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
-        return [(id, score) for id, score in db.run("search_fact_texts", values)]
-    rows = _search_index(db, "search_fact_texts_index", values, limit=limit, total=total, dimension=len(vector))
-    return [(id, score) for id, score in rows]
 
 
 def _search_index(

@@ -87,8 +87,8 @@ class RelationalFacts:
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             active = find_active_model(db, self._name)
             if active:
-                _write_vectors(db, namespace, active.number, vectors or {})
-                _write_text_vectors(db, namespace, active.number, text_vectors or {})
+                _write_vectors(db, "write_fact_vector", namespace, active.number, vectors or {})
+                _write_vectors(db, "write_fact_text_vector", namespace, active.number, text_vectors or {})
             touch_namespace(db, namespace)
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -110,14 +110,10 @@ class RelationalFacts:
         return True
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self._connections.write(self._name, nested=True) as db:
-            namespace = db.namespace_key(self._name)
-            _write_vectors(db, namespace, model_number(db, self._name, model), vectors)
+        self._write_vectors("write_fact_vector", model, vectors)
 
     def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self._connections.write(self._name, nested=True) as db:
-            namespace = db.namespace_key(self._name)
-            _write_text_vectors(db, namespace, model_number(db, self._name, model), vectors)
+        self._write_vectors("write_fact_text_vector", model, vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -185,13 +181,7 @@ class RelationalFacts:
         }
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            active = find_active_model(db, self._name)
-            if active is None:
-                return {}
-            values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
-            return {key: db.vectors.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
+        return self._vectors("fact_entity_vectors", keys)
 
     def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
         with self._connections.read(self._name) as db:
@@ -209,13 +199,7 @@ class RelationalFacts:
         return {fact.id: fact_text(fact) for fact in found}
 
     def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
-        with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            active = find_active_model(db, self._name)
-            if active is None:
-                return {}
-            values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(ids))}
-            return {id: db.vectors.unpack(vector) for id, vector in db.run("fact_text_vectors", values)}
+        return self._vectors("fact_text_vectors", ids)
 
     def has_links(self) -> bool:
         with self._connections.read(self._name) as db:
@@ -243,11 +227,25 @@ class RelationalFacts:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
+    def _write_vectors(self, statement: str, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self._connections.write(self._name, nested=True) as db:
+            number = model_number(db, self._name, model)
+            _write_vectors(db, statement, db.namespace_key(self._name), number, vectors)
+
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement returns."""
         with self._connections.read(self._name):
             ids = [id for (id,) in self._rows(name, values)]
             return self.facts(ids) if ids else []
+
+    def _vectors(self, statement: str, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors of the active embedder for these keys or ids."""
+        with self._connections.read(self._name) as db:
+            namespace, active = db.namespace_key(self._name), find_active_model(db, self._name)
+            if active is None:
+                return {}
+            values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
+            return {key: db.vectors.unpack(vector) for key, vector in db.run(statement, values)}
 
 
 def _with_entities(facts: RelationalFacts, found: Sequence[Row]) -> list[tuple[FactEntity, Any]]:
@@ -256,13 +254,9 @@ def _with_entities(facts: RelationalFacts, found: Sequence[Row]) -> list[tuple[F
     return [(entities[key], score) for key, score in found if key in entities]
 
 
-def _write_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
+def _write_vectors(
+    db: Session, statement: str, namespace: Namespace, model: int, vectors: Mapping[str, Vector]
+) -> None:
     for key, vector in vectors.items():
         row = {"model": model, "key": key, "sketch": db.vectors.sketch(vector), "vector": db.vectors.pack(vector)}
-        db.run("write_fact_vector", {"namespace": namespace, **row})
-
-
-def _write_text_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
-    for id, vector in vectors.items():
-        row = {"model": model, "id": id, "sketch": db.vectors.sketch(vector), "vector": db.vectors.pack(vector)}
-        db.run("write_fact_text_vector", {"namespace": namespace, **row})
+        db.run(statement, {"namespace": namespace, **row})

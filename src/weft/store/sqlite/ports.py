@@ -73,18 +73,20 @@ class SqliteVectors:
         self, found: NamespaceRow, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
         options: dict[str, Any] = {"model": model, "limit": limit}
-        if self._indexes is None:
-            return vectors.search_facts_with_numpy(self._session, vector, **options)
         rows = None
-        if not has_written(self._db):
+        if self._indexes and not has_written(self._db):
             rows = self._indexes.search_entities(self._session, found, vector, **options)
-        return vectors.search_facts(self._session, vector, **options) if rows is None else rows
+        return (
+            vectors.search_facts(self._session, vector, **options, exact=self._indexes is None)
+            if rows is None
+            else rows
+        )
 
     def nearest_facts(
         self, found: NamespaceRow, vector: Vector, *, model: int, at: int, limit: int
     ) -> list[tuple[str, float]]:
         is_exact = self._indexes is None
-        return vectors.search_fact_texts(self._session, vector, model=model, at=at, limit=limit, exact=is_exact)
+        return vectors.search_facts(self._session, vector, model=model, at=at, limit=limit, exact=is_exact)
 
     def describe(self, found: NamespaceRow, model: ModelRow) -> str:
         return self._describe(Target("vectors", found.key, model.number, model.model.dimension), found)

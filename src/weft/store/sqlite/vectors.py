@@ -65,31 +65,19 @@ def _compare(rows: Iterator[Row], vector: Vector) -> tuple[NDArray[np.int64], ND
     return np.concatenate(numbers), np.concatenate(cosines)
 
 
-def search_facts(db: Session, vector: Vector, *, model: int, limit: int) -> list[tuple[str, float]]:
-    """Return the keys of the nearest fact entities with their cosines; sign bits preselect the candidates."""
-    preselection = {"sketch": db.vectors.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
-    rows = db.run(
-        "search_fact_vectors", {"model": model, "vector": db.vectors.pack(vector), "limit": limit, **preselection}
-    )
-    return [(key, score) for key, score in rows]
-
-
-def search_facts_with_numpy(db: Session, vector: Vector, *, model: int, limit: int) -> list[tuple[str, float]]:
-    """Return the keys of the nearest fact entities with their cosines, without sqlite-vec; ties by key."""
-    rows = db.run("all_fact_vectors", {"model": model})
-    scores = sorted((-float(db.vectors.unpack(other) @ vector), key) for key, other in rows)
-    return [(key, -score) for score, key in scores[:limit]]
-
-
-def search_fact_texts(
-    db: Session, vector: Vector, *, model: int, at: int, limit: int, exact: bool
+def search_facts(
+    db: Session, vector: Vector, *, model: int, limit: int, at: int | None = None, exact: bool = False
 ) -> list[tuple[str, float]]:
-    """Return the ids of the nearest facts valid at a time, with their cosines; `exact` works without sqlite-vec."""
-    values: dict[str, Any] = {"model": model, "at": at}
+    """
+    Return the keys of the nearest fact entities with their cosines; ties by key. Sign bits preselect the candidates.
+
+    With a time `at`, return the ids of the nearest facts valid then; ties by id. `exact` works without sqlite-vec.
+    """
+    values: dict[str, Any] = {"model": model} if at is None else {"model": model, "at": at}
     if exact:
-        rows = db.run("valid_fact_text_vectors", values)
+        rows = db.run("all_fact_vectors" if at is None else "valid_fact_text_vectors", values)
         scores = sorted((-float(db.vectors.unpack(other) @ vector), id) for id, other in rows)
         return [(id, -score) for score, id in scores[:limit]]
     values |= {"vector": db.vectors.pack(vector), "limit": limit}
     values |= {"sketch": db.vectors.sketch(vector), "looks": max(MIN_COMPARED_ENTITIES, limit)}
-    return [(id, score) for id, score in db.run("search_fact_texts", values)]
+    return [(id, score) for id, score in db.run("search_fact_vectors" if at is None else "search_fact_texts", values)]

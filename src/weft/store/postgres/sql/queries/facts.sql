@@ -90,7 +90,7 @@ LIMIT :limit;
 -- name: write_fact_text_vector
 INSERT INTO weft.fact_text_vector (namespace, model, fact, vector)
 SELECT f.namespace, :model::bigint, f.number, :vector::vector FROM weft.fact AS f
-WHERE f.namespace = :namespace AND f.id = :id
+WHERE f.namespace = :namespace AND f.id = :key
 ON CONFLICT (namespace, model, fact) DO UPDATE SET vector = excluded.vector;
 
 -- name: delete_fact_text_vectors

@@ -167,7 +167,7 @@ LIMIT :limit::bigint;
 -- name: fact_text_vectors
 SELECT f.id, v.vector FROM weft.fact AS f
 JOIN weft.fact_text_vector AS v ON v.namespace = :namespace AND v.model = :model AND v.fact = f.number
-WHERE f.namespace = :namespace AND f.id IN texts(:ids);
+WHERE f.namespace = :namespace AND f.id IN texts(:keys);
 
 -- name: fact_entity_vectors
 SELECT v.key, v.vector FROM weft.fact_vector AS v

@@ -93,7 +93,7 @@ WHERE v.model = :model AND coalesce(f.valid_from, f.created) <= :at
 
 -- name: write_fact_text_vector
 INSERT OR REPLACE INTO fact_text_vector (model, fact, sketch, vector)
-SELECT :model, number, :sketch, :vector FROM fact WHERE namespace = :namespace AND id = :id;
+SELECT :model, number, :sketch, :vector FROM fact WHERE namespace = :namespace AND id = :key;
 
 -- name: delete_fact_text_vectors
 DELETE FROM fact_text_vector WHERE fact IN (
