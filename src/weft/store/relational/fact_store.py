@@ -110,10 +110,10 @@ class RelationalFacts:
         return True
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        self._write_vectors("write_fact_vector", model, vectors)
+        _add_vectors(self._connections, self._name, "write_fact_vector", model, vectors)
 
     def write_text_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        self._write_vectors("write_fact_text_vector", model, vectors)
+        _add_vectors(self._connections, self._name, "write_fact_text_vector", model, vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -181,7 +181,7 @@ class RelationalFacts:
         }
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        return self._vectors("fact_entity_vectors", keys)
+        return _read_vectors(self._connections, self._name, "fact_entity_vectors", keys)
 
     def search_texts(self, vector: Vector, *, at: datetime, limit: int) -> list[tuple[Fact, float]]:
         with self._connections.read(self._name) as db:
@@ -199,7 +199,7 @@ class RelationalFacts:
         return {fact.id: fact_text(fact) for fact in found}
 
     def text_vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
-        return self._vectors("fact_text_vectors", ids)
+        return _read_vectors(self._connections, self._name, "fact_text_vectors", ids)
 
     def has_links(self) -> bool:
         with self._connections.read(self._name) as db:
@@ -227,25 +227,11 @@ class RelationalFacts:
 
     # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _write_vectors(self, statement: str, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self._connections.write(self._name, nested=True) as db:
-            number = model_number(db, self._name, model)
-            _write_vectors(db, statement, db.namespace_key(self._name), number, vectors)
-
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement returns."""
         with self._connections.read(self._name):
             ids = [id for (id,) in self._rows(name, values)]
             return self.facts(ids) if ids else []
-
-    def _vectors(self, statement: str, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors of the active embedder for these keys or ids."""
-        with self._connections.read(self._name) as db:
-            namespace, active = db.namespace_key(self._name), find_active_model(db, self._name)
-            if active is None:
-                return {}
-            values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
-            return {key: db.vectors.unpack(vector) for key, vector in db.run(statement, values)}
 
 
 def _with_entities(facts: RelationalFacts, found: Sequence[Row]) -> list[tuple[FactEntity, Any]]:
@@ -260,3 +246,20 @@ def _write_vectors(
     for key, vector in vectors.items():
         row = {"model": model, "key": key, "sketch": db.vectors.sketch(vector), "vector": db.vectors.pack(vector)}
         db.run(statement, {"namespace": namespace, **row})
+
+
+def _add_vectors(
+    connections: Connections, name: str, statement: str, model: str, vectors: Mapping[str, Vector]
+) -> None:
+    with connections.write(name, nested=True) as db:
+        _write_vectors(db, statement, db.namespace_key(name), model_number(db, name, model), vectors)
+
+
+def _read_vectors(connections: Connections, name: str, statement: str, keys: Sequence[str]) -> dict[str, Vector]:
+    """Return the vectors of the active embedder for these keys or ids."""
+    with connections.read(name) as db:
+        active = find_active_model(db, name)
+        if active is None:
+            return {}
+        values = {"namespace": db.namespace_key(name), "model": active.number, "keys": json.dumps(list(keys))}
+        return {key: db.vectors.unpack(vector) for key, vector in db.run(statement, values)}
