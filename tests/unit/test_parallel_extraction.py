@@ -17,6 +17,7 @@ from weft.errors import InputError, WeftError
 from weft.index.plan import Plan
 from weft.load.file_reader import LoadError
 from weft.records import Document, Skipped
+from weft.store.shared.packed_text import unpack_text
 from weft.testing import FakeEmbedder
 from weft.text.ids import document_id
 
@@ -31,7 +32,7 @@ def notes(count):
             source=f"note {number}.md",
             title=f"Harbour Pilot {number % 7}",
             text=f"Harbour Pilot {number % 7} is a service. It was moved from Quay {number % 5} by Ada Byron in 1912.\n"
-            f"password: {PASSWORD}",
+            f"password: {PASSWORD}\n" + "Ships wait for the pilot, and the pilot waits for ships. " * 2,
             metadata={"berth": number % 3},
         )
         for number in range(count)
@@ -100,6 +101,8 @@ def test_a_corpus_is_stored_as_in_one_process(tmp_path, early, patient, received
     assert rows(tmp_path / "several.db") == rows(tmp_path / "one.db")
     for item in received:
         assert PASSWORD not in repr(item)
+    (plan, *_) = (item for item in received if isinstance(item, Plan))
+    assert [unpack_text(text) for text, _ in plan.packed] == [chunk.text for chunk in plan.chunks]
 
 
 @pytest.mark.usefixtures("early", "patient")

@@ -259,6 +259,13 @@ def open_tagger() -> Tagger | None:
     return LacTagger()
 
 
+def open_packer() -> Callable[[str, Mapping[str, int]], tuple[bytes, bytes] | None]:
+    """Return the function by which a store in a file compresses text and terms of a chunk."""
+    from weft.store.shared.packed_text import pack_chunk
+
+    return pack_chunk
+
+
 def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record = lambda run: None) -> LlmExtractor:
     """Return an extractor that combines `inner` with the language model of the settings. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits

@@ -61,6 +61,8 @@ class Plan:
     """One per chunk."""
     mentions: tuple[tuple[StatedMention, ...], ...]
     """Mentions of the proposed names, one tuple per chunk."""
+    packed: tuple[tuple[bytes, bytes] | None, ...] = ()
+    """One per chunk, as in `IndexedChunk`, if a parser process compressed them."""
     entity_texts: dict[tuple[str, str], str] = field(default_factory=dict)
     """Name with description, to be embedded, by chunk id and entity key."""
     facts: tuple[Fact, ...] = ()
@@ -303,9 +305,15 @@ def make_batch(
             extraction=extraction,
             mentions=mentions,
             entity_vectors={key: vector for (id, key), vector in (entity_vectors or {}).items() if id == chunk.id},
+            packed=packed,
         )
-        for chunk, terms, extraction, mentions in zip(
-            plan.chunks, plan.terms, plan.extractions, plan.mentions, strict=True
+        for chunk, terms, extraction, mentions, packed in zip(
+            plan.chunks,
+            plan.terms,
+            plan.extractions,
+            plan.mentions,
+            plan.packed or (None,) * len(plan.chunks),
+            strict=True,
         )
     )
     keys = {key for fact in plan.facts for key in (fact.subject, fact.object)}

@@ -25,6 +25,8 @@ class IndexedChunk:
     """Mentions of the proposed names; None if they are not counted yet."""
     entity_vectors: Mapping[str, Vector] = field(default_factory=dict)
     """Vectors of the names that the chunk describes, by key. Vectors that the store already has are left out."""
+    packed: tuple[bytes, bytes] | None = None
+    """Text and terms in compressed form, for stores that keep this form; None: such a store compresses them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from weft.config import LoadOptions, MemoryOptions, SplitOptions
-from weft.engine.adapters import open_tagger
+from weft.engine.adapters import open_packer, open_tagger
 from weft.engine.parsing.parser_messages import (
     CPU_SECONDS_PER_MILLION_CHARACTERS,
     FULL_PRIORITY,
@@ -50,6 +50,7 @@ class Parser:
 
     def __init__(self) -> None:
         self._rules = RuleExtractor(open_tagger())
+        self._pack = open_packer()
 
     def answer(self, request: dict[str, Any]) -> Iterator[Message]:
         """Yield the messages of one request, without the last one. Errors of a parser propagate."""
@@ -76,7 +77,8 @@ class Parser:
                     extractor=self._rules if recipe.extracts else None,
                     extractor_name=recipe.extractor_name,
                     fact_reader=make_fact_reader(namespace=recipe.namespace, options=recipe.memory, now=recipe.now),
-                )
+                ),
+                pack=self._pack if recipe.packs else None,
             )
 
     def warm_up(self) -> None:

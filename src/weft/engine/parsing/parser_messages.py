@@ -8,7 +8,7 @@ most `CHUNKS_PER_MESSAGE` chunks, so that decoding it does not delay other threa
     ["log", logger, level, text]            at any time
     ["loaded", characters]                  before a document is split
     ["document", info, is_plan, facts, payload]
-    ["chunks", [[chunk, terms, candidates, stated_relations, mentions, entity_texts], …]]
+    ["chunks", [[chunk, terms, candidates, stated_relations, mentions, entity_texts, packed], …]]
     ["end"]                                 the document is complete
     ["skipped", [source, reason, detail]]
     ["error", message, hint]                an `InputError` of the caller
@@ -18,8 +18,9 @@ most `CHUNKS_PER_MESSAGE` chunks, so that decoding it does not delay other threa
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from itertools import starmap
@@ -27,7 +28,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from weft.config import LoadOptions, MemoryOptions, Settings, SplitOptions
+from weft.config import LoadOptions, MemoryOptions, Settings, SplitOptions, is_server
 from weft.index.job_queue import read_payload, write_payload
 from weft.index.plan import Draft, Plan, Prepared, indexed_texts
 from weft.models.base import Extractor
@@ -57,6 +58,8 @@ FULL_PRIORITY = "--full-priority"
 FACT_TIMES = ("created", "valid_from", "valid_to", "last_accessed")
 
 Message: TypeAlias = list[Any]
+Packer: TypeAlias = Callable[[str, Mapping[str, int]], "tuple[bytes, bytes] | None"]
+"""Returns text and terms of a chunk in compressed form; None if one of them is too short."""
 T = TypeVar("T")
 
 
@@ -107,6 +110,8 @@ class Recipe:
     split: SplitOptions
     memory: MemoryOptions
     now: datetime
+    packs: bool = False
+    """True if the process compresses texts and terms, for a store in a file."""
     extracts: bool
     """True if the rules extract entities and relations in the parser process."""
     extractor_name: str = ""
@@ -122,6 +127,7 @@ def make_recipe(settings: Settings, *, extractor: Extractor | None, now: datetim
         split=settings.split,
         memory=settings.memory,
         now=now,
+        packs=not is_server(settings.store.db),
         extracts=is_rules,
         extractor_name="" if is_rules or extractor is None else extractor.name,
     )
@@ -197,14 +203,14 @@ def read_skipped(message: Message) -> Skipped:
     return _SKIPPED.from_rows([message[1]])[0]
 
 
-def iter_messages(prepared: Prepared) -> Iterator[Message]:
-    """Yield the messages of a prepared document."""
+def iter_messages(prepared: Prepared, *, pack: Packer | None) -> Iterator[Message]:
+    """Yield the messages of a prepared document; `pack` compresses text and terms of a chunk."""
     is_plan = isinstance(prepared, Plan)
     info = prepared.document if isinstance(prepared, Plan) else prepared.info
     payload = write_payload(prepared.document) if isinstance(prepared, Draft) else ""
     facts = [_times_to_text(row) for row in _FACTS.to_rows(prepared.facts)]
     yield ["document", _INFOS.to_rows([info])[0], is_plan, facts, payload]
-    rows = _chunk_rows(prepared)
+    rows = _chunk_rows(prepared, pack=pack)
     for start in range(0, len(rows), CHUNKS_PER_MESSAGE):
         yield ["chunks", rows[start : start + CHUNKS_PER_MESSAGE]]
     yield ["end"]
@@ -214,7 +220,7 @@ def _times_to_text(row: Sequence[Any]) -> list[Any]:
     return [value.isoformat() if isinstance(value, datetime) else value for value in row]
 
 
-def _chunk_rows(prepared: Prepared) -> list[Message]:
+def _chunk_rows(prepared: Prepared, *, pack: Packer | None) -> list[Message]:
     extractions: Sequence[Extraction] = (Extraction(),) * len(prepared.chunks)
     mentions: Sequence[Sequence[StatedMention]] = ((),) * len(prepared.chunks)
     entity_texts: dict[str, list[tuple[str, str]]] = {}
@@ -230,6 +236,7 @@ def _chunk_rows(prepared: Prepared) -> list[Message]:
             extraction.stated_relations,
             found,
             entity_texts.get(chunk.id, []),
+            [b64encode(value).decode() for value in (pack and pack(chunk.text, terms)) or ()],
         ]
         for chunk, row, terms, extraction, found in zip(
             prepared.chunks, _CHUNKS.to_rows(prepared.chunks), prepared.terms, extractions, mentions, strict=True
@@ -249,10 +256,11 @@ class PreparedReader:
         self._extractions: list[Extraction] = []
         self._mentions: list[tuple[StatedMention, ...]] = []
         self._entity_texts: dict[tuple[str, str], str] = {}
+        self._packed: list[tuple[bytes, bytes] | None] = []
 
     def add(self, message: Message) -> None:
         """Add a message with chunks."""
-        for row, terms, candidates, stated_relations, mentions, entity_texts in message[1]:
+        for row, terms, candidates, stated_relations, mentions, entity_texts, packed in message[1]:
             chunk = _CHUNKS.from_rows([row], heading=tuple)[0]
             self._chunks.append(chunk)
             self._terms.append(Counter(terms))
@@ -264,6 +272,7 @@ class PreparedReader:
             )
             self._mentions.append(tuple(starmap(StatedMention, mentions)))
             self._entity_texts |= {(chunk.id, key): text for key, text in entity_texts}
+            self._packed.append((b64decode(packed[0]), b64decode(packed[1])) if packed else None)
 
     def build(self) -> Prepared:
         """Return the document."""
@@ -290,6 +299,7 @@ class PreparedReader:
             is_new=True,
             extractions=tuple(self._extractions),
             mentions=tuple(self._mentions),
+            packed=tuple(self._packed),
             entity_texts=self._entity_texts,
             facts=self._facts,
         )

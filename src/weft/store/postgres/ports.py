@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pgvector import Vector as PgVector
 
-from weft.records import Filter, KeywordStatistics, Ranking, Vector
+from weft.records import Filter, IndexedChunk, KeywordStatistics, Ranking, Vector
 from weft.store.postgres import blocks, deltas, vectors
 from weft.store.postgres import terms as postings
 from weft.store.relational.session import ModelRow, Namespace, NamespaceRow
@@ -86,8 +86,8 @@ class PostgresKeywords:
     def collect(self, namespace: Namespace) -> deltas.TermDeltas:
         return deltas.TermDeltas(self._session, namespace=namespace)
 
-    def pack(self, terms: Mapping[str, int], text: str) -> str:
-        return json.dumps(dict(terms), ensure_ascii=False, sort_keys=True)
+    def pack(self, item: IndexedChunk) -> tuple[str, str]:
+        return item.chunk.text, json.dumps(dict(item.terms), ensure_ascii=False, sort_keys=True)
 
     def best(
         self,

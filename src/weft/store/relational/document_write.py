@@ -164,6 +164,7 @@ class DocumentWriter:
     def _write_chunk(self, document: int, item: IndexedChunk, *, number: int, is_new: bool) -> None:
         """Insert a chunk, or update the existing row."""
         chunk = item.chunk
+        text, terms = self._db.keywords.pack(item)
         row = {
             "namespace": self._namespace,
             "number": number,
@@ -171,8 +172,8 @@ class DocumentWriter:
             "heading": json.dumps(chunk.heading, ensure_ascii=False),
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
-            "text": chunk.text,
-            "terms": self._db.keywords.pack(item.terms, chunk.text),
+            "text": text,
+            "terms": terms,
             "length": _length(item),
             "start_time": chunk.start_time,
             "end_time": chunk.end_time,

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from weft.errors import SchemaMismatch
 from weft.graph.entity_resolution import KIND_RANKS, vote
-from weft.records import Candidate, Filter, KeywordStatistics, Problem, Ranking, StoredModel, Vector
+from weft.records import Candidate, Filter, IndexedChunk, KeywordStatistics, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
 """Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
@@ -214,8 +214,8 @@ class Keywords(Protocol):
     def collect(self, namespace: Namespace) -> TermChanges:
         """Return a collector of changes."""
 
-    def pack(self, terms: Mapping[str, int], text: str) -> Any:
-        """Return the terms of a chunk and their frequencies in stored form; `text` is its text."""
+    def pack(self, item: IndexedChunk) -> tuple[Any, Any]:
+        """Return the text of a chunk and its terms with their frequencies in stored form."""
 
     def best(
         self,

@@ -9,15 +9,15 @@ from typing import Any
 import apsw
 import numpy as np
 
-from weft.records import Filter, KeywordStatistics, Problem, Ranking, Vector
+from weft.records import Filter, IndexedChunk, KeywordStatistics, Problem, Ranking, Vector
 from weft.store.relational.session import CandidateRow, Integrity, ModelRow, Names, Namespace, NamespaceRow, Session
+from weft.store.shared.packed_text import pack_term_counts
 from weft.store.shared.twelve_bits import pack_twelve, unpack_twelve
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import MIN_INDEXED_ROWS, ReadIndexes
 from weft.store.sqlite.index.resident_vectors import ComparedVectors
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.name_candidates import NameNumbers, write_candidates
-from weft.store.sqlite.packed_terms import pack_term_counts
 from weft.store.sqlite.postings import (
     KeptPostings,
     TermChanges,
@@ -112,8 +112,9 @@ class SqliteKeywords:
     def collect(self, namespace: Namespace) -> TermChanges:
         return TermChanges(self._session, namespace=namespace)
 
-    def pack(self, terms: Mapping[str, int], text: str) -> bytes | str:
-        return pack_term_counts(terms, text)
+    def pack(self, item: IndexedChunk) -> tuple[bytes | str, bytes | str]:
+        text = item.chunk.text
+        return item.packed or (text, pack_term_counts(item.terms, text))
 
     def best(
         self,
