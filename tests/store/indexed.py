@@ -134,6 +134,7 @@ def same(database, seeds=range(3), *, where=EVERYTHING):
             asked = questions(seed)
             ranking = store.search_keyword(asked, limit=limit, where=where)
             assert ranking == exact_keywords(database, asked, limit=limit, where=where)
+        assert ranking.shared == store.passages.find_terms(list(ranking.shared), asked)
 
 
 def unsound(database):

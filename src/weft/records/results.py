@@ -96,6 +96,8 @@ class Ranking:
     """Vector: number of chunks from which mean and deviation are computed."""
     ceiling: float = 0.0
     """Keyword: upper bound of the BM25 score for these terms."""
+    shared: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
+    """Keyword: which of these terms the best hits contain, by chunk id; a store that does not know leaves hits out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,8 @@ def measure_coverage(question: Question, keyword: Ranking | None, *, chunks: Chu
     wanted = question.content_terms
     if not wanted or keyword is None or not keyword.hits:
         return {}
-    found = find_terms(wanted, [hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]], chunks=chunks)
+    best = [hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]]
+    found = {**find_terms(wanted, [id for id in best if id not in keyword.shared], chunks=chunks), **keyword.shared}
     return {id: sum(term in indexed for term in wanted) / len(wanted) for id, indexed in found.items()}
 
 

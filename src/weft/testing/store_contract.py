@@ -219,6 +219,14 @@ class StoreContract:
 
         assert keyword(store, "common rare")[0] == "common rare"
 
+    def test_the_terms_told_of_the_best_hits_are_those_that_they_contain(self, store: Store) -> None:
+        """A store may tell nothing; the texts are read then."""
+        store.write(make_batch("a", ["common rare", "common common", "common word", "another word"]))
+        terms = ["common", "word", "absent"]
+        ranking = store.search_keyword(terms, limit=3, where=EVERYTHING)
+
+        assert ranking.shared == store.passages.find_terms(list(ranking.shared), terms)
+
     def test_equal_scores_are_ordered_by_id(self, store: Store) -> None:
         """Ties have a stated order, so that two runs and two stores agree."""
         for name in "abcdefgh":

@@ -55,10 +55,12 @@ class RankedChunks(NamedTuple):
     ids: NDArray[Any]
     """Packed chunk ids."""
     scores: NDArray[np.float64]
+    has: NDArray[np.uint8]
+    """A row of bits for each chunk: the terms that it contains, in the order of the query."""
 
     def at(self, chosen: NDArray[np.bool_]) -> RankedChunks:
         """Return the chunks that a mask selects."""
-        return RankedChunks(self.numbers[chosen], self.ids[chosen], self.scores[chosen])
+        return RankedChunks(self.numbers[chosen], self.ids[chosen], self.scores[chosen], self.has[chosen])
 
 
 def rank(
@@ -90,7 +92,8 @@ def rank(
     scores = np.zeros(len(places))
     for added in term_scores(frequencies, lengths, weight=idfs, mean_length=mean_length):
         scores += added
-    return RankedChunks(arrays.numbers.take(places), arrays.ids.take(places), scores)
+    has = np.packbits(frequencies.T > 0, axis=1)
+    return RankedChunks(arrays.numbers.take(places), arrays.ids.take(places), scores, has)
 
 
 def _find_candidates(

@@ -53,6 +53,9 @@ _LENGTH_TYPE = np.dtype("<u8")
 """Four entries of a length."""
 _NIBBLES = np.uint64(1 << 60 | 1 << 40 | 1 << 20 | 1)
 
+MAX_DESCRIBED_HITS = 5
+"""Best hits whose terms are told; the confidence compares as many."""
+
 _NOTHING = b"", 0
 
 Postings: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -252,7 +255,24 @@ def search_postings(
         keep = np.zeros(highest + 1, dtype=bool)
         keep[[number for number in allowed if number <= highest]] = True
         scores = np.where(keep, scores, 0.0)
-    return Ranking(hits=best_chunks(db, namespace, scores, limit=limit, least=0.0), ceiling=ceiling(weights))
+    hits = best_chunks(db, namespace, scores, limit=limit, least=0.0)
+    first = np.flatnonzero(scores >= hits[:MAX_DESCRIBED_HITS][-1].score) if hits else numbers
+    shared = _find_shared(db, namespace, first, found) if len(first) <= limit else {}
+    return Ranking(hits=hits, ceiling=ceiling(weights), shared=shared)
+
+
+def _find_shared(
+    db: Session, namespace: Namespace, numbers: NDArray[np.int64], found: Mapping[str, Postings]
+) -> dict[str, frozenset[str]]:
+    """Return the terms that chunks contain, by chunk id."""
+    ids = db.chunk_ids.find(namespace, numbers.tolist())
+    shared: dict[str, set[str]] = {id: set() for id in ids.values()}
+    for term, (some, _) in found.items():
+        if len(some):
+            held = numbers[some.take(some.searchsorted(numbers), mode="clip") == numbers]
+            for number in ids.keys() & held.tolist():
+                shared[ids[number]].add(term)
+    return {id: frozenset(terms) for id, terms in shared.items()}
 
 
 def read_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from weft.store.index_files.maxscore import RankedChunks, rank
 from weft.store.index_files.postings_file import PostingArrays
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.index.memtable import TermRows
+from weft.store.sqlite.postings import MAX_DESCRIBED_HITS
 
 
 class KeywordSearch:
@@ -42,9 +44,9 @@ class KeywordSearch:
 
     def best(
         self, db: Session, namespace: Namespace, *, limit: int, spare: int, allowed: Collection[int] | None
-    ) -> tuple[Hit, ...] | None:
+    ) -> tuple[tuple[Hit, ...], dict[str, frozenset[str]]] | None:
         """
-        Return the best chunks; with `allowed`, only those with these chunk numbers.
+        Return the best chunks and the terms in the first of them; with `allowed`, only chunks with these numbers.
 
         None if too many candidates were deleted or an index file is damaged.
         """
@@ -65,8 +67,15 @@ class KeywordSearch:
             if len(numbers) - len(deleted) >= limit or len(numbers) < count:
                 # A changed chunk has the same id under a new number.
                 each = zip(numbers, ids, found.scores.tolist(), strict=True)
-                return tuple(order({id: score for number, id, score in each if number not in deleted}, limit=limit))
+                hits = order({id: score for number, id, score in each if number not in deleted}, limit=limit)
+                return tuple(hits), self._describe(hits[:MAX_DESCRIBED_HITS], ids, found.has)
         return None
+
+    def _describe(self, hits: Sequence[Hit], ids: Sequence[str], has: NDArray[np.uint8]) -> dict[str, frozenset[str]]:
+        """Return the terms of the query in each of the hits, by chunk id."""
+        places = {id: place for place, id in enumerate(ids)}
+        rows = np.unpackbits(has[[places[hit.chunk_id] for hit in hits]], axis=1)
+        return {hit.chunk_id: frozenset(compress(self._weights, row)) for hit, row in zip(hits, rows, strict=True)}
 
     def _find(self, count: int, chosen: NDArray[np.int64] | None) -> RankedChunks:
         """Return the best `count` chunks and all chunks that tie with the last one; fewer if fewer match."""

@@ -129,18 +129,18 @@ class TermRows:
         self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None
     ) -> RankedChunks:
         """Return all chunks that contain a term, with BM25 scores summed in the order of the terms."""
-        if not self._numbers:
-            return RankedChunks(np.zeros(0, np.int64), pack_ids([]), np.zeros(0))
         with self._lock:
             numbers, lengths = np.array(self._numbers), np.array(self._lengths)
-            scores = np.zeros(len(numbers))
-            for term, weight in weights.items():
+            scores, has = np.zeros(len(numbers)), np.zeros((len(numbers), len(weights)), dtype=bool)
+            for row, (term, weight) in enumerate(weights.items()):
                 if term in self._places:
                     places = np.array(self._places[term])
+                    has[places, row] = True
                     frequency = np.array(self._frequencies[term], dtype=np.float64)
                     length = lengths[places].astype(np.float64)
                     scores[places] += term_scores(frequency, length, weight=weight, mean_length=mean_length)
         if allowed is not None:
             scores[~np.isin(numbers, allowed)] = 0.0
         matching = (scores > 0).nonzero()[0]
-        return RankedChunks(numbers[matching], pack_ids([self._ids[place] for place in matching]), scores[matching])
+        ids = pack_ids([self._ids[place] for place in matching])
+        return RankedChunks(numbers[matching], ids, scores[matching], np.packbits(has[matching], axis=1))

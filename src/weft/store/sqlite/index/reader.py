@@ -161,7 +161,8 @@ class ReadIndexes:
         if found is None:
             self._on_stale()
             return None
-        return Ranking(hits=found, ceiling=ceiling(list(weights.values())))
+        hits, shared = found
+        return Ranking(hits=hits, ceiling=ceiling(list(weights.values())), shared=shared)
 
     # ── indexes ─────────────────────────────────────────────────────────────────────────────────
 
