@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, TypeAlias
 
 from weft.config import LOCAL_EMBEDDERS, Settings, is_store_chosen
 from weft.engine.adapters import defer_loading, unavailable_embedder
@@ -21,23 +21,12 @@ from weft.index.reembed import expect_dimension, probe_dimension
 from weft.models.base import Embedder, Loadable
 from weft.records import StoredModel
 from weft.store.base import Store, StoreReader
-from weft.system.lazy_resource import LazyResource, State
+from weft.system.lazy_resource import LazyResource
 
 EmbedderState: TypeAlias = Literal["loading", "ready", "failed", "replaced"]
 
 UNUSABLE = (ConfigError, MissingExtra, ModelError, SchemaMismatch)
 """Errors of an embedder after which search by keywords and graph still works."""
-
-
-@runtime_checkable
-class _Observable(Protocol):
-    """An embedder that reports its own state."""
-
-    @property
-    def state(self) -> State: ...
-
-    @property
-    def error(self) -> WeftError | None: ...
 
 
 class EmbedderSlot:
@@ -68,27 +57,25 @@ class EmbedderSlot:
             return "failed"
         if self._is_replaced:
             return "replaced"
-        embedder: object = self._opened.get() if self._opened.state == "ready" else None
-        is_ready = embedder.state == "ready" if isinstance(embedder, _Observable) else self._opened.state == "ready"
-        return "ready" if is_ready else "loading"
+        return "ready" if self._is_loaded() else "loading"
 
     @property
     def error(self) -> Exception | None:
         """The failure of the last use."""
-        if self._opened.state != "ready":
-            return self._opened.error
-        embedder: object = self._opened.get()
-        return embedder.error if isinstance(embedder, _Observable) else None
+        is_open = self._opened.state == "ready"
+        return getattr(self._opened.get(), "error", None) if is_open else self._opened.error
 
     @property
     def is_quick(self) -> bool:
         """True if a question is embedded in this process without loading weights, or not at all."""
-        if self._opened.state != "ready":
+        if not self._is_loaded():
             return False
         embedder = self._opened.get()
-        observed: object = embedder
-        is_loaded = not isinstance(observed, _Observable) or observed.state == "ready"
-        return embedder is None or (is_loaded and not embedder.card.remote)
+        return embedder is None or not embedder.card.remote
+
+    def _is_loaded(self) -> bool:
+        """Return True if the embedder is open, and ready if it reports its own state."""
+        return self._opened.state == "ready" and getattr(self._opened.get(), "state", "ready") == "ready"
 
     def get(self) -> Embedder | None:
         """Return the embedder; None if the settings name none. Errors while opening it are raised."""

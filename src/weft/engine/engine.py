@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -476,7 +476,7 @@ class Engine:
     ) -> None:
         self.close()
 
-    @property
+    @cached_property
     def base(self) -> Path:
         """The folder that sources are relative to."""
         return source_folder(self.settings)

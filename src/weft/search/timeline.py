@@ -82,14 +82,13 @@ def answer_period(text: str, search: SearchContext) -> Result | None:
 
     None too if the namespace has no conversations: documents have no time.
     """
-    period = find_asked_period(text, at=search.at) if search.at else None
-    if period is None:
+    if search.at is None or not search.store.passages.have_times():
+        return None
+    if (period := find_asked_period(text, at=search.at)) is None:
         return None
     with search.stopwatch.stage("read"), search.store.reading():
         found = select_exchanges(search.store, period, where=search.where, at=search.at, limit=search.options.top_k)
         ids = list(dict.fromkeys(exchange.chunk.id for exchange in found.exchanges))
-        if not ids and not search.store.passages.latest(Filter(), limit=1):
-            return None
         hits = [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
         evidence = show_answers(read_evidence(hits, {}, store=search.store, chunks=search.chunks), search)
     return Result(

@@ -80,10 +80,15 @@ def _find_absent_papers(question: Question, *, store: StoreReader) -> list[str]:
 def _find_absent_names(verdict: Verdict, question: Question, search: SearchContext) -> Iterator[str]:
     """Yield names with a word that occurs nowhere; names in a script that the best chunk does not use are left out."""
     ids = {numbered.text for numbered in question.numbered_ids}
+    words = {word: query_terms(word)[:1] for name in question.all_names for word in name.split()}
+    wanted = [term for whole in words.values() for term in whole]
+    found = search.store.keyword_statistics(wanted).counts if wanted else {}
+    unwritten = {word for word, whole in words.items() if not all(map(found.get, whole))}
     for name in question.all_names:
-        if name in ids or not _is_own_script(name, verdict, search):
+        rare = [word for word in name.split() if word in unwritten]
+        if not rare or name in ids or not _is_own_script(name, verdict, search):
             continue
-        absent = [word for word in name.split() if _is_absent(word, store=search.store)]
+        absent = [word for word in rare if _is_absent(word, store=search.store)]
         if absent and not _is_known([name, *absent], store=search.store):
             yield name
 
