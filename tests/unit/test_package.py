@@ -50,6 +50,17 @@ def test_help_loads_neither_numpy_nor_sqlite():
     assert done.stdout == "[]\n"
 
 
+def test_a_parser_process_loads_no_array_library():
+    """Only Chinese text and images need it, and every parser process would start a tenth later."""
+    code = (
+        "import sys, weft.engine.parsing.parser_main as parsing; parsing.Parser().warm_up()\n"
+        "print([m for m in ('numpy', 'onnxruntime', 'apsw') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
 def test_a_question_loads_no_loader(tmp_path):
     """Loaders and their parsers take a tenth of the time to the first answer of a process."""
     code = (

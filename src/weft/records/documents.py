@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from weft.records.entities import Extraction
 
-Vector: TypeAlias = NDArray[np.float32]
+if TYPE_CHECKING:  # a process that only parses needs no NumPy, which takes a tenth of its start
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
 """One unit-length vector, shape (dimension,)."""
 
-Vectors: TypeAlias = NDArray[np.float32]
+Vectors: TypeAlias = "NDArray[np.float32]"
 """Unit-length vectors as rows, shape (count, dimension)."""
 
 Scalar: TypeAlias = str | int | float | bool | None

@@ -9,8 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from weft.config import LoadOptions
 from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes
@@ -57,6 +55,8 @@ def recognise(image: Any) -> list[OcrLine]:
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise LoadError("too large", f"an image of {width:,} × {height:,} pixels")
+    import numpy as np
+
     try:
         found, _ = _open_recogniser()(np.asarray(image.convert("RGB")))
     except PARSER_ERRORS as error:
