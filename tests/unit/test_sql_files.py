@@ -25,7 +25,7 @@ SHARED = [
     ("fact_keys", "FROM weft.fact AS f\nJOIN weft.fact_entity", "FROM fact AS f\nCROSS JOIN fact_entity"),
     ("facts_by_id", "LEFT JOIN weft.fact_entity AS o", "LEFT JOIN fact_entity AS o"),
     ("write_chunk", ":end_line, :text,", ":end_line, pack_text(:text),"),
-    ("pick_jobs", "LIMIT :limit\nFOR UPDATE SKIP LOCKED;", "LIMIT :limit;"),
+    ("pick_jobs", "LIMIT :limit\nFOR UPDATE SKIP LOCKED;", "LIMIT :limit\n;"),
 ]
 """Statement of both databases, what it has in PostgreSQL, and what in SQLite."""
 

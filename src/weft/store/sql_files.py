@@ -43,17 +43,31 @@ _POSTGRES = (
 )
 _SQLITE = (
     (
-        r"\b(\w+)\.namespace = :namespace\s+AND "
-        r"(\1\.(?:(?:number|chunk|model) = |\w+ = \w+\.number\b|document = \w+\.document\b))",
-        r"\2",
+        r"\w+\.namespace = :namespace\s+AND "
+        r"(?=\w+\.(?:(?:number|chunk|model) = |\w+ = \w+\.number\b|document = \w+\.document\b))",
+        "",
     ),
-    (r"(\b\w+\.namespace = :namespace\s+AND \w+\.number IN )", r"+\1"),  # without an index of the namespace
+    (r"(?=\b\w+\.namespace = :namespace\s+AND \w+\.number IN )", "+"),  # without an index of the namespace
     (r"\bIN (?:texts|numbers)\((:\w+)\)", r"IN (SELECT value FROM json_each(\1))"),
     (r"\b(?:texts|rows)\((:\w+)\)", r"json_each(\1)"),
-    (r"\bstarts_with\(([\w.]+), (:\w+)\)", r"substr(\1, 1, length(\2)) = \2"),
-    (r"(?<!LEFT )\bJOIN\b", "CROSS JOIN"),
-    (r'\bweft\.|::\w+| COLLATE "POSIX"|\s+FOR UPDATE SKIP LOCKED', ""),
+    (r"::\w+", ""),
 )
+_SQLITE_WORDS = (
+    ("weft.", ""),
+    (' COLLATE "POSIX"', ""),
+    ("FOR UPDATE SKIP LOCKED", ""),
+    ("starts_with(d.source, :prefix)", "substr(d.source, 1, length(:prefix)) = :prefix"),
+    ("JOIN ", "CROSS JOIN "),
+    ("LEFT CROSS JOIN", "LEFT JOIN"),
+)
+
+
+class Notation(NamedTuple):
+    """Translation of texts into the form of a database."""
+
+    patterns: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
+    """Texts that are replaced as they are, after the patterns: compiling one more pattern takes longer."""
 
 
 class _Text(NamedTuple):
@@ -61,8 +75,7 @@ class _Text(NamedTuple):
 
     sql: str
     parameters: Sequence[str]
-    notation: tuple[tuple[str, str], ...]
-    """Patterns and replacements that translate it."""
+    notation: Notation
 
 
 class Statements(Mapping[str, str]):
@@ -87,8 +100,10 @@ class Statements(Mapping[str, str]):
     def _read(self, text: _Text, arguments: Sequence[str] = ()) -> str:
         """Return a text for the database, with arguments and parts filled in."""
         sql = text.sql
-        for pattern, replacement in text.notation:
+        for pattern, replacement in text.notation.patterns:
             sql = re.sub(pattern, replacement, sql)
+        for word, replacement in text.notation.words:
+            sql = sql.replace(word, replacement)
         for parameter, value in zip(text.parameters, arguments, strict=True):
             sql = sql.replace(f"{{{parameter}}}", value)
         return _PART.sub(lambda found: self._read(self._parts[found[1]], _split(found[2])), sql)
@@ -98,12 +113,12 @@ class Statements(Mapping[str, str]):
 def load_queries(dialect: str) -> Statements:
     """Return the statements of a database. A statement starts at a `-- name: x` line, a part at `-- part: x()`."""
     is_sqlite = dialect == "sqlite"
-    texts, parts = _read_folder("relational", _SQLITE if is_sqlite else _POSTGRES)
-    own, own_parts = _read_folder(dialect, () if is_sqlite else _POSTGRES)
+    texts, parts = _read_folder("relational", Notation(_SQLITE, _SQLITE_WORDS) if is_sqlite else Notation(_POSTGRES))
+    own, own_parts = _read_folder(dialect, Notation() if is_sqlite else Notation(_POSTGRES))
     return Statements(texts | own, parts=parts | own_parts)
 
 
-def _read_folder(dialect: str, notation: tuple[tuple[str, str], ...]) -> tuple[dict[str, _Text], dict[str, _Text]]:
+def _read_folder(dialect: str, notation: Notation) -> tuple[dict[str, _Text], dict[str, _Text]]:
     """Return the statements and the parts in the files of a folder, by name."""
     folder = resources.files("weft.store") / dialect / "sql" / "queries"
     found: dict[str, dict[str, _Text]] = {"name": {}, "part": {}}

@@ -68,10 +68,11 @@ def search(db: VectorSession, found: NamespaceRow, vector: Vector, *, model: int
         rows = _search_index(db, "search_vector_index", values, limit=limit, total=total, dimension=len(vector))
     else:
         rows = _search_filtered(db, values, allowed, total=total, dimension=len(vector))
-    if is_exact:
-        return _with_statistics(rows)
     hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
-    return _with_sample(db, namespace, vector, hits, model=model, total=total)
+    if is_exact:
+        return _with_statistics(rows, hits)
+    mean, deviation = _sample(db, namespace, model=model, total=total).estimate(vector)
+    return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
 
 
 def _search_filtered(
@@ -134,14 +135,6 @@ def count_candidates(limit: int, *, total: int) -> int:
     return min(max(2 * limit, MIN_EF_SEARCH, grown), MAX_EF_SEARCH)
 
 
-def _with_sample(
-    db: VectorSession, namespace: Namespace, vector: Vector, hits: tuple[Hit, ...], *, model: int, total: int
-) -> Ranking:
-    """Return a ranking whose mean and deviation are those of a sample."""
-    mean, deviation = _sample(db, namespace, model=model, total=total).estimate(vector)
-    return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
-
-
 def _sample(db: VectorSession, namespace: Namespace, *, model: int, total: int) -> CosineSample:
     """
     Return the statistics of a sample of the vectors of a namespace.
@@ -164,11 +157,10 @@ def _sample(db: VectorSession, namespace: Namespace, *, model: int, total: int) 
     return sample
 
 
-def _with_statistics(rows: list[Row]) -> Ranking:
-    """Return the ranking of rows that contain the mean, the mean square and the number of all cosines."""
+def _with_statistics(rows: list[Row], hits: tuple[Hit, ...]) -> Ranking:
+    """Return the ranking of hits whose rows contain the mean, the mean square and the number of all cosines."""
     if not rows:
         return Ranking()
     _, _, mean, squares, count = rows[0]
     deviation = math.sqrt(max(0.0, squares - mean * mean))
-    hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
     return Ranking(hits=hits, mean=mean, deviation=deviation, count=count)
