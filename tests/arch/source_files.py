@@ -1,6 +1,7 @@
 """Source files of the package, each parsed once."""
 
 import ast
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,11 @@ def source(path):
 @cache
 def nodes(path):
     """Return all nodes of the syntax tree of a file; they are walked once, because that takes longer than parsing."""
-    return list(ast.walk(ast.parse(source(path))))
+    gc.disable()  # a million nodes that are all kept: looking for garbage among them takes as long as parsing
+    try:
+        return list(ast.walk(ast.parse(source(path))))
+    finally:
+        gc.enable()
 
 
 def name_of(path):

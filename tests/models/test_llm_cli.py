@@ -191,7 +191,7 @@ def test_tokens_in_are_known_before_anything_is_sent(
 ) -> None:
     """Within 10 % of what a real vocabulary counts, which is not among those with the fewest tokens."""
     counter = LocalTokenCounter(GRANITE, cache_dir=read_settings().cache_dir)
-    write_corpus(tmp_path / "notes", 200, seed=1)
+    write_corpus(tmp_path / "notes", 80, seed=1)
     with serve_model() as endpoint:
         endpoint.default = counting_server(counter.count)
         settle(tmp_path, endpoint, monkeypatch)
