@@ -13,7 +13,7 @@ transactions, and ranks by keywords and by vectors.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -259,6 +259,10 @@ class Names:
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int | str]:
         """Return the stored form of keys in statements: a number, or the key itself. Adds new keys."""
         return {key: key for key in keys}
+
+    def created(self, namespace: Namespace) -> Set[str]:
+        """Return keys that the transaction added, as far as they are known."""
+        return frozenset()
 
     def write_candidates(self, namespace: Namespace, rows: Sequence[CandidateRow]) -> None:
         """Number the keys of candidates and write them."""

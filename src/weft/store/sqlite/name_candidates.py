@@ -39,6 +39,8 @@ class NameNumbers:
     def __init__(self, db: Session) -> None:
         self._db = db
         self._numbers: defaultdict[Namespace, dict[str, int]] = defaultdict(dict)
+        self.created: defaultdict[Namespace, set[str]] = defaultdict(set)
+        """Keys that got a number in this transaction."""
         self.spellings: dict[int, str | None] = {}
         """Spellings by number."""
 
@@ -48,6 +50,7 @@ class NameNumbers:
         if missing := [key for key in keys if key not in known]:
             self._read("name_numbers", namespace, sorted(missing))
         if new := sorted({key for key in missing if key not in known}):
+            self.created[namespace].update(new)
             names = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)
             self._read("write_names", namespace, [(key, names[key]) for key in new])
         return known
@@ -55,6 +58,7 @@ class NameNumbers:
     def forget(self) -> None:
         """Forget all numbers, before unused keys are deleted."""
         self._numbers.clear()
+        self.created.clear()
         self.spellings.clear()
 
     def _read(self, statement: str, namespace: Namespace, keys: Sequence[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 import apsw
@@ -204,6 +204,9 @@ class SqliteNames(Names):
 
     def numbers(self, namespace: Namespace, keys: Collection[str]) -> Mapping[str, int]:
         return self._numbers.find(namespace, keys)
+
+    def created(self, namespace: Namespace) -> Set[str]:
+        return self._numbers.created[namespace]
 
     def write_candidates(self, namespace: Namespace, rows: Sequence[CandidateRow]) -> None:
         write_candidates(self._db, namespace, rows, names=self._numbers)

@@ -29,6 +29,7 @@ from weft.graph.entity_resolution import (
     join_spellings,
     judge,
     letters,
+    vote,
 )
 from weft.records import Extraction, StatedMention, StatedRelation
 from weft.store.relational.graph.graph_mentions import MentionChanges
@@ -81,6 +82,8 @@ class GraphChanges:
         self._name = name
         self._keys: set[str] = set()
         """Keys whose resolution may have changed."""
+        self._weak: dict[str, int] = {}
+        """Keys with weak candidates of one new document, by number."""
         self._first_words: set[str] = set()
         """First words of names that were added or removed; they may be vague names."""
         self._pairs: set[Pair] = set()
@@ -129,7 +132,10 @@ class GraphChanges:
         """Collect the statements of a chunk, or of an import about it; a new chunk has its `mentions`."""
         is_new = mentions is not None
         self._candidates += [CandidateRow(chunk, document, origin, is_new, item) for item in extraction.candidates]
-        self._keys |= {item.key for item in extraction.candidates}
+        for item in extraction.candidates:  # hot loop
+            is_weak = is_new and vote(item.kind) == 1 and not item.alias_of
+            if not is_weak or self._weak.setdefault(item.key, document) != document:
+                self._keys.add(item.key)
         self._first_words |= first_words(item.key for item in extraction.candidates if item.kind in OWN_KINDS)
         old = () if is_new else self._stated_relations_of(chunk)
         self._change_stated_relations(chunk, extraction.stated_relations, id=id, origin=origin, old=old)
@@ -165,6 +171,7 @@ class GraphChanges:
         self._released |= keys | {key for source, target, _ in pairs for key in (source, target)}
         self._mentions.write()
         self._mentions.write_counts()
+        self._keys |= self._undecided(self._weak.keys() - self._keys - self._first_words)
         changed = self._write_entities()
         rows = self._db.run("stated_relations_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
         self._pairs |= {Pair(*row) for row in rows}
@@ -259,6 +266,16 @@ class GraphChanges:
         for group in groups.values():
             found |= join_spellings(group, own=own, edits=set().union(*(edits.get(key, ()) for key in group)))
         return found
+
+    def _undecided(self, weak: set[str]) -> set[str]:
+        """Return keys but those that are entities already, and those that no other document and no edit has."""
+        new = weak & self._db.names.created(self._namespace)
+        values = {"namespace": self._namespace, "keys": _json(new)}
+        edited = {key for _, *pair in self._db.run("key_edits", values) for key in pair} if new else set()
+        known = weak - new
+        values = {"namespace": self._namespace, "keys": _json(known)}
+        entities = {key for key, *_ in self._db.run("entities_by_key", values)} if known else set()
+        return (known - entities) | (new & edited)
 
     def _write_entities(self) -> EntityChanges:
         """Write the entities of the collected keys. Rows of deleted entities are left for the caller to delete."""
