@@ -130,7 +130,7 @@ MANY = [
         *(pytest.param(signal.SIGKILL, wait, id=str(wait), marks=pytest.mark.slow) for wait in (0.0, 0.2)),
     ],
 )
-def test_a_killed_import_wrote_nothing_or_all(tmp_path, kill, wait):
+def test_a_killed_import_wrote_nothing_or_all(tmp_path, weft, kill, wait):
     """The store is consistent, and the next import completes the work."""
     db, path = tmp_path / "weft.db", write(tmp_path / "memory.jsonl", MANY)
     process = start(tmp_path, "fact", "import", path)
@@ -144,9 +144,8 @@ def test_a_killed_import_wrote_nothing_or_all(tmp_path, kill, wait):
     assert database.check() == []
     assert database.store("default").facts.count() in ((0, 0), (1500, 1500))
     database.close()
-    process = start(tmp_path, "fact", "import", path, "--json")
-    out, _ = process.communicate(timeout=120)
-    assert sum(json.loads(out)[name] for name in ("added", "known")) == 1500
+    found = weft("fact", "import", path, "--json").json
+    assert sum(found[name] for name in ("added", "known")) == 1500
 
 
 def test_two_imports_at_once_take_turns(tmp_path):

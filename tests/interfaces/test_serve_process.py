@@ -53,15 +53,14 @@ def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
     assert weft("check").out == "no problems found\n"
 
 
-def test_a_file_that_was_not_there_is_named_before_anybody_asks(tmp_path):
-    """It may be a misspelled one."""
-    with started(tmp_path, "--db", "typo.db") as (process, _):
-        assert process.said.startswith("note: created an empty store 'typo.db'")
-
-
 def test_a_signal_in_the_middle_of_writing_loses_nothing_that_was_answered(tmp_path, weft):
-    """Clients write until the server is gone; what they were told is written is there, and the store is sound."""
+    """
+    Clients write until the server is gone; what they were told is written is there, and the store is sound.
+
+    A file that was not there is named before anybody asks, for its name may be misspelled.
+    """
     with started(tmp_path) as (process, client):
+        assert process.said.startswith("note: created an empty store 'weft.db'")
         told = []
 
         def work(number):
@@ -89,7 +88,7 @@ def test_a_signal_in_the_middle_of_writing_loses_nothing_that_was_answered(tmp_p
 
 
 def test_keys_are_made_listed_and_revoked(tmp_path, weft):
-    """The key is printed once, on stdout alone; the list does not hold it."""
+    """The key is printed once, on stdout alone; the list does not hold it. With a key, others may be served."""
     made = weft("keys", "create", "laptop", "--write", "--for", "work", "--for", "home")
     reader = weft("keys", "create", "--json").json
     listed = weft("keys", "list", "--json").json
@@ -101,8 +100,10 @@ def test_keys_are_made_listed_and_revoked(tmp_path, weft):
         ("", "read", ["default"]),
     ]
     assert made.out.strip() not in weft("keys", "list").out
-    with started(tmp_path) as (_, client):
+    with started(tmp_path, "--host", "0.0.0.0") as (_, client):
         assert client.get("/stats").status_code == 401
+        assert client.get("/stats", headers={"X-API-Key": reader["key"]}).status_code == 200
+        assert client.get("/stats", headers={"X-API-Key": reader["key"], "Host": "evil.example"}).status_code == 421
         headers = {"Authorization": f"Bearer {reader['key']}"}
         assert client.get("/stats", headers=headers).json()["namespace"] == "default"
         weft("keys", "revoke", reader["id"])
@@ -128,15 +129,6 @@ def test_a_revoked_key_is_no_key(weft):
     weft("keys", "revoke", key["id"])
 
     assert "but no key exists" in weft("serve", "--host", "0.0.0.0", "--port", "0", expect=2).err
-
-
-def test_with_a_key_others_may_be_served(tmp_path, weft):
-    """They need it."""
-    key = weft("keys", "create").out.strip()
-    with started(tmp_path, "--host", "0.0.0.0") as (_, client):
-        assert client.get("/stats").status_code == 401
-        assert client.get("/stats", headers={"X-API-Key": key}).status_code == 200
-        assert client.get("/stats", headers={"X-API-Key": key, "Host": "evil.example"}).status_code == 421
 
 
 def test_a_port_that_is_taken_is_an_error_with_a_hint(tmp_path, weft):
