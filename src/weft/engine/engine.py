@@ -346,11 +346,11 @@ class Engine:
                 rerank=self.settings.rerank,
             )
             result = find(text, context)
+            if len(self._scope.databases) == 1 and not is_server(self.settings.store.db):  # else on another machine
+                result = mark_lost(result, store=store, base=self.base)
         names = self._federation.namespaces if self._federation else ()
         note = self.namespace_note() if self._lists_namespaces and (names or not result.evidence) else ""
         notes = (*(result.notes if result.evidence else ()), note) if note else result.notes
-        if len(self._scope.databases) == 1 and not is_server(self.settings.store.db):  # else on another machine
-            result = mark_lost(result, store=store, base=self.base)
         return replace(result, namespaces=names, notes=notes)
 
     def ask(self, text: str, *, write: bool | None = None, to: AnswerListener = SILENT, **options: Any) -> Answer:

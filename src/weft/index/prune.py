@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from weft.records import DocumentInfo, Evidence, Filter, Result, Skipped
 from weft.store.base import Store, StoreReader
-from weft.system.source_paths import path_of
+from weft.system.source_paths import file_path, path_of
 from weft.text.searchable_metadata import IMPORT
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
@@ -68,7 +69,7 @@ def mark_lost(result: Result, *, store: StoreReader, base: Path) -> Result:
     """
     pieces = (*result.evidence, *result.connected)
     sources = {piece.document.source for piece in pieces if IMPORT not in piece.document.metadata}
-    exists = cache(partial(_is_file, base=base))  # records of one file share it
+    exists = cache(partial(_is_file, folder=str(base.absolute())))  # records of one file share it
     files = [source for source in sources if not has_scheme(source)]
     lost = {source for source in files if not any(map(exists, reversed(files_of(source))))}
     if not lost or (len(lost) == len(files) and not _is_beside_files(store, base=base)):
@@ -84,13 +85,15 @@ def mark_lost(result: Result, *, store: StoreReader, base: Path) -> Result:
 
 def find_file_on_disk(source: str, *, base: Path | None) -> Path | None:
     """Return the absolute path of the file of a document, or of one of its records; None if there is none."""
-    return next((path_of(file, base=base) for file in files_of(source) if _is_file(file, base=base)), None)
+    folder = str((base or Path()).absolute())
+    return next((path_of(file, base=base) for file in files_of(source) if _is_file(file, folder=folder)), None)
 
 
-def _is_file(source: str, *, base: Path | None) -> bool:
+def _is_file(source: str, *, folder: str) -> bool:
     """Return True for an existing file, or if this cannot be determined."""
     try:
-        return stat.S_ISREG(path_of(source, base=base).stat().st_mode)
+        path = file_path(source, folder=folder)
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each hit costs more than the call
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: NUL in the name
         return False
     except OSError:

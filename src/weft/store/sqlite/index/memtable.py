@@ -129,6 +129,9 @@ class TermRows:
         self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None
     ) -> RankedChunks:
         """Return all chunks that contain a term, with BM25 scores summed in the order of the terms."""
+        if not self._numbers:
+            has = np.zeros((0, -(-len(weights) // 8)), dtype=np.uint8)
+            return RankedChunks(np.zeros(0, np.int64), pack_ids([]), np.zeros(0), has)
         with self._lock:
             numbers, lengths = np.array(self._numbers), np.array(self._lengths)
             scores, has = np.zeros(len(numbers)), np.zeros((len(numbers), len(weights)), dtype=bool)
